@@ -1,0 +1,96 @@
+//go:build linux || darwin
+
+package process
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// proc is a process as the system's table shows it.
+type proc struct {
+	pid, parent    int
+	group, session int
+	dead           bool // a zombie
+}
+
+// described gives the live ones of a list their command lines. The number is bounded, so that a fork
+// bomb does not become a report of a gigabyte.
+func described(found []proc) []Member {
+	const most = 1000
+	var members []Member
+	for _, f := range found {
+		if len(members) == most {
+			break
+		}
+		if !f.dead {
+			members = append(members, Member{Pid: f.pid, Parent: f.parent, Command: commandLine(f.pid)})
+		}
+	}
+	return members
+}
+
+// sweep ends a set of processes that may grow while it is swept: a process that forks faster than it
+// is found has a child that the next round finds. Groups are signalled as wholes, because the kernel
+// does that in one step that no fork of a member can slip through.
+type sweep struct {
+	list func() ([]proc, error)
+	kill func(pid int) error // a negative pid is a group
+	// gone, where set, is closed when the kernel says that nothing is left. Without it, an
+	// empty list has to do.
+	gone <-chan struct{}
+}
+
+// Rounds without a live process after which a sweep believes that none is left. With a gone channel
+// only a zombie that somebody else traces gets that far.
+const (
+	emptyRounds     = 2
+	emptyRoundsGone = 40
+)
+
+// run sweeps until nothing is left or the timeout has passed, and returns what is left.
+func (s sweep) run(timeout time.Duration) (left []proc) {
+	deadline := time.Now().Add(timeout)
+	ownGroup := unix.Getpgrp()
+	enough := emptyRounds
+	if s.gone != nil {
+		enough = emptyRoundsGone
+	}
+	for round, empty := 0, 0; ; round++ {
+		found, err := s.list()
+		left = left[:0]
+		groups := map[int]bool{}
+		for _, f := range found {
+			if f.dead {
+				continue
+			}
+			left = append(left, f)
+			if f.group > 1 && f.group != ownGroup && !groups[f.group] {
+				groups[f.group] = true
+				_ = s.kill(-f.group)
+			}
+			// Also alone: it may have left the group since. An error means that it has ended, or that it
+			// can't be ended: the next round tells which.
+			_ = s.kill(f.pid)
+		}
+		if len(left) == 0 && err == nil {
+			empty++
+		} else {
+			empty = 0
+		}
+		if empty >= enough {
+			return nil
+		}
+		if !time.Now().Before(deadline) {
+			return left
+		}
+		timer := time.NewTimer(time.Millisecond << min(round, 5))
+		select {
+		case <-s.gone:
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package protocol
+
+import (
+	"fmt"
+
+	"github.com/dshconform/dshconform/harness/wire"
+)
+
+// ending is what the monitor knows of the end of the process.
+type ending struct {
+	shutdownSent     bool
+	shutdownAnswered bool
+	quiet            *wire.Line // the response after which nothing more was owed
+	cut              bool       // EOF or a signal: turns in flight may be lost
+	endsTurns        bool       // shutdown, EOF or a signal: open turns are cut
+}
+
+// InputClosed tells that the client ended stdin.
+func (m *Monitor) InputClosed() { m.ending.cut, m.ending.endsTurns = true, true; m.cutTurns() }
+
+// Signalled tells that the client sent the process a signal.
+func (m *Monitor) Signalled() { m.ending.cut, m.ending.endsTurns = true, true; m.cutTurns() }
+
+func (m *Monitor) shutdownSent(*Request) {
+	m.ending.shutdownSent, m.ending.endsTurns = true, true
+	m.ending.quiet = nil
+	m.cutTurns()
+}
+
+// cutTurns exempts the children that run now: what is owed of them ends here.
+func (m *Monitor) cutTurns() {
+	for _, c := range m.children {
+		if c.finished == nil {
+			c.cut = true
+		}
+	}
+}
+
+// answeredInShutdown keeps the order of the last responses.
+func (m *Monitor) answeredInShutdown(l wire.Line, q *Request) {
+	if q.Method == MethodShutdown && q.Answer.Result != nil {
+		m.ending.shutdownAnswered = true
+		if m.o.Profile.Settles() {
+			m.apply("S-SHD-05")
+			for _, open := range m.requests.order {
+				if open.prompt && open.Owed && !open.Disowned {
+					m.violate("S-SHD-05", "a prompt in flight is answered before the shutdown", "the shutdown is answered first", open.Line, q.Line, l)
+					open.Disowned = true
+				}
+			}
+		}
+	}
+	if m.ending.shutdownAnswered && m.requests.owed() == 0 {
+		kept := Evidence(l)
+		m.ending.quiet = &kept
+	}
+}
+
+// afterTheEnd judges a line that comes when nothing was owed any more.
+func (m *Monitor) afterTheEnd(l wire.Line) {
+	if m.ending.quiet == nil || !m.o.Profile.Settles() || l.Blank() {
+		return
+	}
+	last := *m.ending.quiet
+	msg := wire.Parse(l)
+	if msg.Kind == wire.Response && (len(m.requests.open[msg.ID.Key()]) > 0 || m.requests.anonymous > 0) {
+		return // the reply to something sent behind the shutdown: observed elsewhere
+	}
+	if msg.Method == NotificationSubagentFinished {
+		m.violate("S-SHD-05", "subagent.finished of an aborted child comes before the shutdown's response", "it comes after", last, l)
+		m.ending.quiet = nil
+		return
+	}
+	m.violate("S-SHD-02", "nothing is written after the last owed response", "another line", last, l)
+	m.ending.quiet = nil // once is enough
+}
+
+// Ended says how the conversation ended.
+type Ended struct {
+	// Told is set where the client ended the process by the protocol: shutdown, or
+	// EOF on its stdin. Without it (a crash, a kill) nothing is owed any more.
+	Told bool
+	// Partial is set where the rest of stdout was not read to its end.
+	Partial bool
+}
+
+// End judges what is still owed when stdout has ended.
+func (m *Monitor) End(e Ended) []Violation {
+	if e.Told && !e.Partial {
+		m.unanswered()
+		m.neverEnded()
+	}
+	o := m.observed(Observation{})
+	return o.Violations
+}
+
+func (m *Monitor) unanswered() {
+	for _, q := range m.requests.order {
+		if !q.Owed || q.Disowned {
+			continue
+		}
+		switch {
+		case q.prompt && m.ending.shutdownSent:
+			m.violate("S-SHD-04", "a prompt in flight gets one response before the process exits", "none", q.Line)
+		case q.prompt:
+			// EOF: whether a turn in flight is answered has no right answer
+		case m.ending.cut && !m.ending.shutdownSent:
+			m.violate("S-SHD-10/running", "requests that came before EOF are answered before the process ends", fmt.Sprintf("no response to id %s", q.ID.Token()), q.Line)
+		case q.Method == MethodShutdown:
+			m.violate("S-SHD-01", "shutdown returns {}", "no response", q.Line)
+		default:
+			m.violate("S-MSG-04", "every request gets exactly one response", fmt.Sprintf("none to id %s", q.ID.Token()), q.Line)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package protocol
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/dshconform/dshconform/harness/wire"
+)
+
+// Options say what the monitor holds a conversation to.
+type Options struct {
+	Profile            Profile
+	MaxTokensAsSuccess bool     // the deployment counts a turn cut at the token limit as ok
+	Secrets            []string // what must never show on stdout: the key of the model endpoint
+}
+
+// Monitor judges one conversation with one process. It is not safe for
+// concurrent use: its owner feeds it in the order of the wire.
+type Monitor struct {
+	o        Options
+	found    []Violation
+	counts   map[string]int
+	applied  map[string]int
+	requests requests
+	sessions map[string]*session
+	children map[string]*child
+	ending   ending
+	extras   map[string]int // notification methods and result members that the protocol does not know
+	seq      int
+}
+
+// NewMonitor starts with a fresh process that nothing was sent to.
+func NewMonitor(o Options) *Monitor {
+	if o.Profile == "" {
+		o.Profile = Directional
+	}
+	return &Monitor{
+		o: o, counts: map[string]int{}, applied: map[string]int{}, extras: map[string]int{},
+		requests: newRequests(), sessions: map[string]*session{}, children: map[string]*child{},
+	}
+}
+
+// Observation is what the monitor made of one line of the server.
+type Observation struct {
+	Message wire.Message
+	// Answered is the request that the line settles, nil where it is no response
+	// or answers nothing that was asked. A response under a confused id (1 for
+	// "1") settles its request too: it is judged once, and nobody waits for it.
+	Answered *Request
+	// Violations are the new ones, those of earlier lines that only now became
+	// certain included.
+	Violations []Violation
+}
+
+// Server judges a line that the server wrote.
+func (m *Monitor) Server(l wire.Line) Observation {
+	msg := wire.Parse(l)
+	o := Observation{Message: msg}
+	m.afterTheEnd(l)
+	m.secrets(l)
+	m.apply("S-FRM-01")
+	m.apply("S-ENC-05")
+	switch {
+	case msg.InvalidUTF8:
+		m.violate("S-ENC-05", "every line on stdout is valid UTF-8", "a line that is not", l)
+	case msg.Kind == wire.Junk, msg.Kind == wire.Blank:
+		m.junk(l, msg)
+		return m.observed(o)
+	case !l.Terminated():
+		m.violate("S-FRM-01", "every line on stdout ends with LF", "stdout ended inside a line", l)
+	}
+	switch msg.Kind {
+	case wire.Request:
+		m.violate("S-DIR-01", "a server writes responses and notifications only", fmt.Sprintf("a request: method %q, id %s", msg.Method, msg.ID.Token()), l)
+	case wire.Response:
+		m.apply("S-DIR-01")
+		o.Answered = m.response(l, msg)
+	case wire.Notification:
+		m.apply("S-DIR-01")
+		m.notification(l, msg)
+	case wire.Other:
+		m.other(l, msg)
+	}
+	return m.observed(o)
+}
+
+func (m *Monitor) observed(o Observation) Observation {
+	o.Violations, m.found = m.found, nil
+	return o
+}
+
+// junk is a line of the server that is no JSON object.
+func (m *Monitor) junk(l wire.Line, msg wire.Message) {
+	if msg.IsArray && m.requests.spendAnonymous() {
+		return // the reply to a batch
+	}
+	if !l.Terminated() && m.ending.cut {
+		return // cut by EOF or a signal while nobody read
+	}
+	if m.running() > 1 && bytes.Contains(l.Raw, []byte(`"jsonrpc"`)) {
+		m.violate("S-FLS-03", "the frames of concurrent sessions are whole lines", "a line that holds pieces of frames: "+msg.Problem, l)
+		return
+	}
+	what := msg.Problem
+	if msg.Kind == wire.Blank {
+		what = "a blank line"
+	}
+	m.violate("S-FRM-01", "every line on stdout is one JSON object", what, l)
+}
+
+// other is a JSON object that is no frame.
+func (m *Monitor) other(l wire.Line, msg wire.Message) {
+	switch {
+	case msg.Error != nil || msg.Result != nil:
+		// JSON.stringify drops an id that is undefined: the reply to something without one
+		if m.anonymousReply(l, msg) {
+			return
+		}
+		m.violate("S-MSG-01", "a response carries the id of its request", "a response without an id", l)
+	default:
+		m.violate("S-MSG-03", "a frame is a response or a notification with a string method", msg.Problem, l)
+	}
+}
+
+func (m *Monitor) secrets(l wire.Line) {
+	for _, s := range m.o.Secrets {
+		m.apply("S-SEC-02")
+		if s != "" && bytes.Contains(l.Raw, []byte(s)) {
+			hidden := l
+			hidden.Raw = bytes.ReplaceAll(l.Raw, []byte(s), []byte("«key»"))
+			m.violate("S-SEC-02", "the key of the model endpoint never shows on stdout", "a line that holds it", hidden)
+		}
+	}
+}
+
+// Extras are the notification methods and members of results that the protocol
+// does not know, with how often each came. They are reported, not failed.
+func (m *Monitor) Extras() map[string]int { return m.extras }
+
+// InFlight is the number of requests that are owed a response.
+func (m *Monitor) InFlight() int { return m.requests.owed() }

@@ -1,0 +1,228 @@
+package protocol
+
+import (
+	"bytes"
+	"regexp"
+
+	"github.com/dshconform/dshconform/harness/wire"
+)
+
+// Request is a request that the client wrote.
+type Request struct {
+	Line    wire.Line // shortened
+	ID      wire.ID
+	Method  string
+	Session string // of a session/prompt with a string sessionId
+	// Owed is set where the protocol promises a response. Requests of OBSERVE
+	// requirements (an id that is null, another jsonrpc version, …) may get one.
+	Owed bool
+	// Disowned is set by the harness where a spec judges the lack of a response
+	// itself, under a requirement more specific than S-MSG-04.
+	Disowned bool
+	// Response is the line that settled the request, and Answer its message.
+	Response *wire.Line
+	Answer   *wire.Message
+
+	prompt        bool
+	afterShutdown bool
+}
+
+// Settled reports whether a response came.
+func (r *Request) Settled() bool { return r.Answer != nil }
+
+// silent is a line of the client that must get no reply, and the requirement
+// that a reply to it violates.
+type silent struct {
+	line     wire.Line
+	row      string
+	expected string
+	id       string // key of the id that a reply may carry
+}
+
+// requests is the bookkeeping of what is owed.
+type requests struct {
+	open      map[string][]*Request // by key of the id
+	order     []*Request            // open ones, oldest first
+	done      map[string]wire.Line  // answered ids: the last response
+	doneOrder []string
+	silent    []silent
+	anonymous int // replies without a usable id that may come
+}
+
+func newRequests() requests {
+	return requests{open: map[string][]*Request{}, done: map[string]wire.Line{}}
+}
+
+// rememberedLines bounds how many answered ids and unanswerable lines are kept.
+const rememberedLines = 4096
+
+func (r *requests) add(q *Request) {
+	k := q.ID.Key()
+	r.open[k] = append(r.open[k], q)
+	r.order = append(r.order, q)
+}
+
+func (r *requests) take(key string) *Request {
+	list := r.open[key]
+	if len(list) == 0 {
+		return nil
+	}
+	q := list[0]
+	if len(list) == 1 {
+		delete(r.open, key)
+	} else {
+		r.open[key] = list[1:]
+	}
+	for i, o := range r.order {
+		if o == q {
+			r.order = append(r.order[:i:i], r.order[i+1:]...)
+			break
+		}
+	}
+	return q
+}
+
+// confused finds an open request whose id a careless server takes for id.
+func (r *requests) confused(id wire.ID) *Request {
+	for _, q := range r.order {
+		if q.ID.LooseKey() == id.LooseKey() {
+			return q
+		}
+	}
+	return nil
+}
+
+func (r *requests) finish(key string, l wire.Line) {
+	if _, again := r.done[key]; !again {
+		r.doneOrder = append(r.doneOrder, key)
+		if len(r.doneOrder) > rememberedLines {
+			delete(r.done, r.doneOrder[0])
+			r.doneOrder = r.doneOrder[1:]
+		}
+	}
+	r.done[key] = l
+}
+
+func (r *requests) mute(s silent) {
+	r.silent = append(r.silent, s)
+	if len(r.silent) > rememberedLines {
+		r.silent = r.silent[1:]
+	}
+}
+
+func (r *requests) spendAnonymous() bool {
+	if r.anonymous == 0 {
+		return false
+	}
+	r.anonymous--
+	return true
+}
+
+func (r *requests) owed() int {
+	n := 0
+	for _, q := range r.order {
+		if q.Owed {
+			n++
+		}
+	}
+	return n
+}
+
+// Client takes a line that the client writes, before the server can have read
+// it. It returns the request that the line is, nil where it is none.
+func (m *Monitor) Client(l wire.Line) *Request {
+	msg := wire.Parse(l)
+	switch msg.Kind {
+	case wire.Request:
+		return m.request(l, msg)
+	case wire.Notification:
+		m.requests.mute(silent{line: Evidence(l), row: "S-DIR-02/" + notificationVariant(msg.Method), expected: "a client notification gets no reply"})
+	case wire.Response:
+		row, variant := "S-DIR-03", "unknown-id"
+		if len(m.requests.open[msg.ID.Key()]) > 0 {
+			variant = "id-in-flight"
+		}
+		if msg.Error != nil {
+			row = "S-DIR-04"
+			if msg.ID.IsNull() {
+				variant = "id-null"
+			}
+		}
+		m.requests.mute(silent{line: Evidence(l), row: row + "/" + variant, id: msg.ID.Key(), expected: "a stray response gets no reply"})
+	case wire.Junk:
+		m.clientJunk(l, msg)
+	case wire.Other:
+		m.requests.anonymous++ // no frame; what a reply would be is not settled
+	}
+	return nil
+}
+
+func notificationVariant(method string) string {
+	switch method {
+	case MethodInitialize, MethodShutdown:
+		return method
+	case MethodPrompt:
+		return "prompt"
+	}
+	return "unknown"
+}
+
+func (m *Monitor) request(l wire.Line, msg wire.Message) *Request {
+	q := &Request{Line: Evidence(l), ID: msg.ID, Method: msg.Method, afterShutdown: m.ending.shutdownSent}
+	q.Owed = msg.MethodIsString && msg.V2() && !msg.InvalidUTF8 && (msg.ID.IsString() || msg.ID.Exact()) && !m.ending.shutdownSent
+	if !msg.ID.IsString() && !msg.ID.IsNumber() {
+		m.requests.anonymous++ // a reply may carry null
+	}
+	switch msg.Method {
+	case MethodPrompt:
+		q.prompt = true
+		if params, ok := wire.AsObject(msg.Params); ok {
+			if id, isString := params.String("sessionId"); isString {
+				q.Session = id
+				m.prompted(q)
+			}
+		}
+	case MethodShutdown:
+		m.shutdownSent(q)
+	}
+	m.requests.add(q)
+	return q
+}
+
+// idIn finds what looks like a frame's id in a line that is no JSON, and what a
+// reader more lenient than ours would answer.
+var idIn = regexp.MustCompile(`"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*)`)
+
+// clientJunk is a line of the client that is no JSON object.
+func (m *Monitor) clientJunk(l wire.Line, msg wire.Message) {
+	switch {
+	case msg.IsArray:
+		m.requests.anonymous += max(1, bytes.Count(l.Raw, []byte(`"id"`)))
+		m.optional(l)
+	case bytes.HasPrefix(l.Raw, []byte("\ufeff")), msg.Trailing, msg.TooDeep, msg.InvalidUTF8:
+		// a BOM, two objects, nesting beyond our own reader, invalid UTF-8: whether
+		// these are served has no right answer
+		m.requests.anonymous += 2
+		m.optional(l)
+	default:
+		s := silent{line: Evidence(l), row: "S-FRM-05", expected: "a malformed line gets no reply"}
+		if id := idIn.FindSubmatch(l.Raw); id != nil {
+			s.id = wire.RawID(string(id[1])).Key()
+		}
+		m.requests.mute(s)
+	}
+}
+
+// optional registers every id in the line as one that may be answered.
+func (m *Monitor) optional(l wire.Line) {
+	raw := l.Raw
+	if len(raw) > 1<<20 {
+		raw = raw[:1<<20]
+	}
+	for _, id := range idIn.FindAllSubmatch(raw, 64) {
+		m.requests.add(&Request{Line: Evidence(l), ID: wire.RawID(string(id[1])), Method: ""})
+	}
+}
+
+// Disown tells that the lack of a response to q is judged by somebody else.
+func (m *Monitor) Disown(q *Request) { q.Disowned = true }

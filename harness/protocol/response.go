@@ -1,0 +1,268 @@
+package protocol
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dshconform/dshconform/harness/wire"
+)
+
+// response judges a response and finds the request that it settles.
+func (m *Monitor) response(l wire.Line, msg wire.Message) *Request {
+	q, exact := m.match(msg.ID), true
+	if q == nil {
+		if q = m.requests.confused(msg.ID); q != nil && !m.mutedID(msg.ID) {
+			exact = false
+			m.requests.take(q.ID.Key())
+		} else {
+			m.unmatched(l, msg)
+			return nil
+		}
+	}
+	kept := Evidence(l)
+	q.Response, q.Answer = &kept, &msg
+	m.requests.finish(q.ID.Key(), kept)
+	if row := idRow(q.ID); row != "" {
+		m.apply(row)
+		if !exact {
+			m.violate(row, "the response carries the id "+q.ID.Token(), "it carries "+msg.ID.Token(), q.Line, l)
+		}
+	}
+	m.apply("S-MSG-04")
+	if m.wellFormed(l, msg, q) {
+		m.payload(l, msg, q)
+	}
+	m.settled(l, msg, q)
+	m.answeredInShutdown(l, q)
+	return q
+}
+
+func (m *Monitor) match(id wire.ID) *Request { return m.requests.take(id.Key()) }
+
+// idRow is the requirement that binds the echo of this id.
+func idRow(id wire.ID) string {
+	switch {
+	case id.IsString() && id.Text() == "":
+		return "S-IDS-01/empty"
+	case id.IsString() && id.LooseKey()[0] == 'f':
+		return "S-IDS-01/numeric-looking"
+	case id.IsString():
+		return "S-IDS-01/ascii"
+	case id.IsNumber() && id.Exact():
+		switch {
+		case id.Key() == "n:0":
+			return "S-IDS-02/zero"
+		case strings.HasPrefix(id.Token(), "-"):
+			return "S-IDS-02/negative"
+		}
+		return "S-IDS-02/max-safe"
+	case id.IsNumber():
+		switch tok := id.Token(); {
+		case id.LooseKey() == "f:+Inf" || id.LooseKey() == "f:-Inf":
+			return "S-IDS-03/overflow"
+		case strings.ContainsAny(tok, ".eE"):
+			return "S-IDS-03/fraction"
+		}
+		return "S-IDS-03/beyond-safe"
+	}
+	return ""
+}
+
+// mutedID reports whether the client sent a line that must get no reply under
+// this id: a reply is then that line's, not a confused one.
+func (m *Monitor) mutedID(id wire.ID) bool {
+	for _, s := range m.requests.silent {
+		if s.id == id.Key() {
+			return true
+		}
+	}
+	return false
+}
+
+// unmatched is a response whose id nobody waits for.
+func (m *Monitor) unmatched(l wire.Line, msg wire.Message) {
+	for i := len(m.requests.silent) - 1; i >= 0; i-- {
+		if s := m.requests.silent[i]; s.id != "" && s.id == msg.ID.Key() {
+			m.violate(s.row, s.expected, "a reply", s.line, l)
+			return
+		}
+	}
+	if (msg.ID.IsNull() || !msg.ID.IsNumber() && !msg.ID.IsString()) && m.anonymousReply(l, msg) {
+		return
+	}
+	if first, again := m.requests.done[msg.ID.Key()]; again {
+		m.violate("S-MSG-04", "every request gets exactly one response", "a second response to id "+msg.ID.Token(), first, l)
+		return
+	}
+	if q := m.overflowing(); q != nil {
+		m.requests.take(q.ID.Key())
+		kept := Evidence(l)
+		q.Response, q.Answer = &kept, &msg
+		m.violate(idRow(q.ID), "a number that the server can't hold exactly is never answered under another id", "the response to id "+q.ID.Token()+" carries "+msg.ID.Token(), q.Line, l)
+		return
+	}
+	m.violate("S-MSG-04", "a response answers a request", "a response to id "+msg.ID.Token()+", which no request in flight has", l)
+}
+
+// overflowing is the only open request whose id no float64 holds: a response
+// that matches nothing is most likely to be its.
+func (m *Monitor) overflowing() *Request {
+	for _, q := range m.requests.order {
+		if strings.HasPrefix(idRow(q.ID), "S-IDS-03") {
+			return q
+		}
+	}
+	return nil
+}
+
+// anonymousReply deals with a reply that names no request: null or no id. It
+// reports whether it is accounted for.
+func (m *Monitor) anonymousReply(l wire.Line, msg wire.Message) bool {
+	if m.requests.spendAnonymous() {
+		return true
+	}
+	for i := len(m.requests.silent) - 1; i >= 0; i-- {
+		s := m.requests.silent[i]
+		m.requests.silent = append(m.requests.silent[:i:i], m.requests.silent[i+1:]...)
+		m.violate(s.row, s.expected, "a reply without a usable id", s.line, l)
+		return true
+	}
+	return false
+}
+
+// wellFormed judges the envelope of a response. It reports whether the payload
+// can be looked at.
+func (m *Monitor) wellFormed(l wire.Line, msg wire.Message, q *Request) bool {
+	m.apply("S-MSG-01")
+	bad := func(actual string) bool {
+		if q.Owed {
+			m.violate("S-MSG-01", `a response has jsonrpc "2.0", the id, and exactly one of result and error`, actual, l)
+		}
+		return false
+	}
+	switch {
+	case msg.Result == nil && msg.Error == nil:
+		return bad("neither result nor error")
+	case msg.Result != nil && msg.Error != nil:
+		return bad("both result and error")
+	case !msg.V2():
+		return bad("jsonrpc is " + orAbsent(string(msg.Version)))
+	}
+	if msg.DuplicateName != "" {
+		m.violate("S-MSG-10", "no object on stdout has a member twice", fmt.Sprintf("%q stands twice", msg.DuplicateName), l)
+	}
+	if msg.Error != nil {
+		m.apply("S-MSG-02")
+		e, ok := wire.AsObject(msg.Error)
+		if !ok {
+			m.violate("S-MSG-02", "an error is an object with an integer code and a string message", "error is "+Short(string(msg.Error)), l)
+			return false
+		}
+		if _, ok := e.Int("code"); !ok {
+			m.violate("S-MSG-02", "an error has an integer code", "code is "+orAbsent(Short(string(e["code"]))), l)
+		}
+		if _, ok := e.String("message"); !ok {
+			m.violate("S-MSG-02", "an error has a string message", "message is "+orAbsent(Short(string(e["message"]))), l)
+		}
+		return false
+	}
+	return true
+}
+
+// payload judges the result of the methods that the protocol defines.
+func (m *Monitor) payload(l wire.Line, msg wire.Message, q *Request) {
+	result, _ := wire.AsObject(msg.Result)
+	switch q.Method {
+	case MethodInitialize:
+		m.apply("S-INI-01")
+		info, _ := result.Object("serverInfo")
+		if name, _ := info.String("name"); name != ServerName {
+			m.violate("S-INI-01", fmt.Sprintf("serverInfo.name is %q", ServerName), "it is "+orAbsent(Short(string(info["name"]))), l)
+		} else if _, ok := info.String("version"); !ok {
+			m.violate("S-INI-01", "serverInfo.version is a string", "it is "+orAbsent(Short(string(info["version"]))), l)
+		}
+	case MethodShutdown:
+		m.apply("S-SHD-01")
+		if result == nil {
+			m.violate("S-SHD-01", "the result of shutdown is {}", "it is "+Short(string(msg.Result)), l)
+		}
+	case MethodPrompt:
+		m.promptResult(l, result, q)
+	}
+}
+
+// promptResult judges the members of the result of session/prompt.
+func (m *Monitor) promptResult(l wire.Line, result wire.Object, q *Request) {
+	s := m.sessions[q.Session]
+	switch m.o.Profile {
+	case Directional:
+		m.apply("S-TRN-08")
+		known := map[string]bool{"status": true, "reason": true, "accepted": true}
+		for name := range result {
+			if !known[name] {
+				m.extras["session/prompt result."+name]++
+			}
+		}
+		if _, there := result["accepted"]; there {
+			m.violate("S-TRN-08", "the result has no member accepted", "accepted is "+Short(string(result["accepted"])), l)
+			if _, there := result["status"]; !there {
+				return // another profile's answer: one line, one violation
+			}
+		}
+		m.outcome(l, result, s)
+	case Accepted:
+		m.apply("S-TRN-09")
+		if string(result["accepted"]) != "true" {
+			m.violate("S-TRN-09", "the result is {accepted:true}", "accepted is "+orAbsent(Short(string(result["accepted"]))), l)
+		}
+	case Receipt:
+		m.apply("S-TRN-10")
+		if id, ok := result.String("messageId"); !ok || id == "" {
+			m.violate("S-TRN-10", "the result has a string messageId", "messageId is "+orAbsent(Short(string(result["messageId"]))), l)
+		} else if s != nil {
+			s.receipts = append(s.receipts, receipt{id: id, line: Evidence(l)})
+		}
+		for name := range result {
+			if name != "messageId" {
+				m.extras["session/prompt result."+name]++
+			}
+		}
+	}
+}
+
+// outcome compares a directional result with the turn/end that the session showed.
+func (m *Monitor) outcome(l wire.Line, result wire.Object, s *session) {
+	status, isString := result.String("status")
+	end := s.lastEnd()
+	if end == nil {
+		if !isString || (status != "ok" && status != "error" && status != "aborted") {
+			m.violate("S-TRN-01", "status is ok, error or aborted", "it is "+orAbsent(Short(string(result["status"]))), l)
+		}
+		return
+	}
+	row, want := statusRow(end.kind), SettledStatus(end.kind, m.o.MaxTokensAsSuccess)
+	m.apply(row)
+	if status != want {
+		m.violate(row, fmt.Sprintf("status is %q where the turn ended with kind %q", want, end.kind), "it is "+orAbsent(Short(string(result["status"]))), end.line, l)
+	}
+	m.apply("S-TRN-02")
+	if !wire.SameValue(result["reason"], end.reason) {
+		m.violate("S-TRN-02", "reason equals that of the session's last turn/end: "+Short(string(end.reason)), "it is "+orAbsent(Short(string(result["reason"]))), end.line, l)
+	}
+}
+
+func orAbsent(s string) string {
+	if s == "" {
+		return "absent"
+	}
+	return s
+}
+
+// Short cuts a value to what a sentence can hold.
+func Short(s string) string {
+	const most = 120
+	if len(s) <= most {
+		return s
+	}
+	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(s[:most], ""), len(s))
+}

@@ -1,0 +1,76 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/dshconform/dshconform/harness/process"
+	"github.com/dshconform/dshconform/harness/protocol"
+)
+
+// DiedError says that the process ended, or closed its stdout, while something
+// was awaited of it.
+type DiedError struct {
+	Awaited string
+	Exited  bool // false: stdout ended while the process lives
+	Exit    process.Exit
+	Stderr  string // its tail
+}
+
+func (e *DiedError) Error() string {
+	how := "stdout ended"
+	if e.Exited {
+		how = "the process ended (" + e.Exit.String() + ")"
+	}
+	return fmt.Sprintf("%s before %s", how, e.Awaited)
+}
+
+// SilentError says that a deadline passed while the process lived.
+type SilentError struct {
+	Awaited string
+	After   time.Duration
+}
+
+func (e *SilentError) Error() string {
+	return fmt.Sprintf("no %s within %s", e.Awaited, e.After.Round(time.Millisecond))
+}
+
+// WriteError says that the subject did not take what was written to it.
+type WriteError struct {
+	Written, Of int // bytes
+	Err         error
+}
+
+func (e *WriteError) Error() string {
+	return fmt.Sprintf("wrote %d of %d bytes to stdin: %v", e.Written, e.Of, e.Err)
+}
+
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// RefusedError is an error response where a result was needed.
+type RefusedError struct {
+	Method string
+	Error_ string // the error member as it stood on the wire
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("%s was answered with an error: %s", orNone(e.Method), protocol.Short(e.Error_))
+}
+
+// FloodError says that the subject wrote more than anybody waits for.
+type FloodError struct{ Bytes int64 }
+
+func (e *FloodError) Error() string {
+	return fmt.Sprintf("stdout holds %d MiB that are no frames; the rest was not read", e.Bytes>>20)
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "the request"
+	}
+	return s
+}
+
+func isEOF(err error) bool { return errors.Is(err, io.EOF) }

@@ -1,0 +1,326 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/dshconform/dshconform/harness/process"
+	"github.com/dshconform/dshconform/harness/protocol"
+	"github.com/dshconform/dshconform/harness/wire"
+)
+
+// Entry is one line of the conversation with what was made of it.
+type Entry struct {
+	wire.Line
+	Message  wire.Message
+	Answered *protocol.Request // the request that a response settles
+}
+
+// Server is one process of the subject.
+type Server struct {
+	launch    *Launch
+	proc      *process.Process
+	deadlines Deadlines
+
+	writing sync.Mutex // held for the length of one Write: bytes of two never mix
+	in      wire.Splitter
+	closed  bool // stdin; guarded by writing
+
+	mu       sync.Mutex
+	mon      *protocol.Monitor
+	log      []Entry
+	seq      int
+	bytes    int64 // read from stdout
+	junk     int64 // of them, in lines that are no frames
+	moved    time.Time
+	stir     chan struct{} // closed and replaced whenever something changed
+	unstall  chan struct{} // closed while stdout is read
+	readErr  error
+	startup  time.Duration
+	nextID   int
+	barrier  int  // index in Barriers
+	told     bool // shutdown was answered, or stdin ended: the end is by the protocol
+	ending   *Ending
+	spoiled  string // why the process must not serve another spec
+	ended    chan struct{}
+	answered int // responses read
+}
+
+// mostJunk is how much of what is no frame is read before the subject counts as
+// flooding. A banner or a log on stdout stays far below.
+const mostJunk = 64 << 20
+
+// read owns stdout until it ends. It is the only goroutine that reads it.
+func (s *Server) read() {
+	defer close(s.ended)
+	scan := wire.NewScanner(&stalling{s}, 0)
+	scan.Moved = func(n int) {
+		s.mu.Lock()
+		s.bytes += int64(n)
+		s.moved = time.Now()
+		s.mu.Unlock()
+	}
+	for {
+		line, err := scan.Next()
+		s.mu.Lock()
+		if err == nil {
+			line.Dir = wire.ServerToClient
+			s.take(line)
+			if s.junk > mostJunk {
+				err = &FloodError{s.junk}
+				s.proc.Stdout().Close()
+			}
+		}
+		if err != nil {
+			s.readErr = err
+			s.wake()
+			s.mu.Unlock()
+			return
+		}
+		s.mu.Unlock()
+	}
+}
+
+// take gives a line of the subject to the monitor, the log and the waiters.
+func (s *Server) take(line wire.Line) {
+	line.Seq = s.seq
+	s.seq++
+	o := s.mon.Server(line)
+	if o.Message.Kind <= wire.Blank {
+		s.junk += line.Size
+	}
+	if s.junk <= mostJunk/16 || o.Message.Kind > wire.Blank {
+		s.log = append(s.log, Entry{line, o.Message, o.Answered})
+		s.tell(line)
+	}
+	if o.Answered != nil {
+		s.answered++
+	}
+	s.report(o.Violations)
+	s.wake()
+}
+
+func (s *Server) report(vs []protocol.Violation) {
+	if s.launch.OnViolation == nil {
+		return
+	}
+	for _, v := range vs {
+		s.launch.OnViolation(s, v)
+	}
+}
+
+// violate reports what the harness itself saw: exit codes, processes left.
+func (s *Server) violate(row, expected, actual string, frames ...wire.Line) {
+	s.report([]protocol.Violation{{Row: row, Expected: expected, Actual: actual, Frames: frames}})
+}
+
+func (s *Server) tell(line wire.Line) {
+	if s.launch.OnLine != nil {
+		s.launch.OnLine(s, line)
+	}
+}
+
+// note records something that is no line of the wire.
+func (s *Server) note(format string, args ...any) {
+	text := fmt.Sprintf(format, args...) + "\n"
+	line := wire.Line{Seq: s.seq, At: time.Now(), Dir: wire.Note, Raw: []byte(text), Size: int64(len(text))}
+	s.seq++
+	s.log = append(s.log, Entry{Line: line})
+	s.tell(line)
+}
+
+// Note writes a remark into the transcript.
+func (s *Server) Note(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.note(format, args...)
+}
+
+func (s *Server) wake() {
+	close(s.stir)
+	s.stir = make(chan struct{})
+}
+
+// stalling reads stdout only while it is not stalled.
+type stalling struct{ s *Server }
+
+func (r *stalling) Read(p []byte) (int, error) {
+	for {
+		r.s.mu.Lock()
+		gate := r.s.unstall
+		r.s.mu.Unlock()
+		select {
+		case <-gate:
+		default:
+			<-gate
+			continue
+		}
+		n, err := r.s.proc.Stdout().Read(p)
+		if errors.Is(err, os.ErrClosed) {
+			err = io.EOF
+		}
+		return n, err
+	}
+}
+
+// Stall stops the reading of stdout, as a client that is busy does; the pipe
+// fills up. What one read had already taken is still delivered. The function
+// that it returns goes on reading; it may be called more than once.
+func (s *Server) Stall() (resume func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	gate := make(chan struct{})
+	s.unstall = gate
+	var once sync.Once
+	return func() {
+		once.Do(func() {
+			s.mu.Lock()
+			if s.unstall == gate {
+				s.unstall = closedChan()
+			}
+			close(gate)
+			s.mu.Unlock()
+		})
+	}
+}
+
+// Await waits until found gives true. It is called with the lines from the mark
+// on, each once, whenever new ones came; an empty slice is a chance to look at
+// something else. awaited names what is waited for. The deadline counts from the
+// last byte that moved on stdout, so that a slow stream is no silence; what
+// streams for ever without bringing it is given up after twenty deadlines.
+func (s *Server) Await(ctx context.Context, awaited string, mark Mark, within time.Duration, found func([]Entry) bool) error {
+	start := time.Now()
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	for {
+		s.mu.Lock()
+		fresh := s.since(mark)
+		mark = Mark(s.seq)
+		ok := found(fresh)
+		stir, readErr, last := s.stir, s.readErr, s.moved
+		s.mu.Unlock()
+		switch {
+		case ok:
+			return nil
+		case readErr != nil:
+			return s.died(awaited, readErr)
+		case ctx.Err() != nil:
+			return fmt.Errorf("waiting for %s: %w", awaited, context.Cause(ctx))
+		}
+		if last.Before(start) {
+			last = start
+		}
+		rest := time.Until(last.Add(within))
+		if rest <= 0 || time.Since(start) > 20*within {
+			return &SilentError{awaited, time.Since(start)}
+		}
+		timer.Reset(rest)
+		select {
+		case <-stir:
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+	}
+}
+
+// died explains why nothing can come any more.
+func (s *Server) died(awaited string, readErr error) error {
+	var flood *FloodError
+	if errors.As(readErr, &flood) {
+		return flood
+	}
+	e := &DiedError{Awaited: awaited}
+	select {
+	case <-s.proc.Exited():
+	case <-time.After(s.deadlines.Grace): // stdout ends a moment before the exit is known
+	}
+	e.Exit, e.Exited = s.proc.Exit()
+	e.Stderr = string(s.proc.Stderr().Tail)
+	return e
+}
+
+// Mark is a place in the conversation.
+type Mark int
+
+// Mark is the place behind the last line so far.
+func (s *Server) Mark() Mark {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Mark(s.seq)
+}
+
+func (s *Server) since(m Mark) []Entry {
+	i := len(s.log)
+	for i > 0 && s.log[i-1].Seq >= int(m) {
+		i--
+	}
+	return s.log[i:]
+}
+
+// Since copies the lines from the mark on.
+func (s *Server) Since(m Mark) []Entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Entry(nil), s.since(m)...)
+}
+
+// Forget drops the lines so far: a process that serves many specs must not keep
+// them all.
+func (s *Server) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log = nil
+}
+
+// Pid is the id of the launched process.
+func (s *Server) Pid() int { return s.proc.Pid() }
+
+// Process is the process under the server.
+func (s *Server) Process() *process.Process { return s.proc }
+
+// Deadlines are the deadlines that hold for this subject.
+func (s *Server) Deadlines() Deadlines { return s.deadlines }
+
+// Spoil marks the process as unfit for another spec.
+func (s *Server) Spoil(why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.spoiled == "" {
+		s.spoiled = why
+	}
+}
+
+// Fit reports whether the process lives, reads on, and was not spoiled.
+func (s *Server) Fit() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.spoiled == "" && s.readErr == nil && s.ending == nil && !s.told
+}
+
+// Exercised is how often the monitor applied a rule of the requirement to this
+// process.
+func (s *Server) Exercised(row string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mon.Exercised(row)
+}
+
+// Inspect calls f with the monitor, locked.
+func (s *Server) Inspect(f func(*protocol.Monitor)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(s.mon)
+}
+
+// Bytes is how much stdout brought so far.
+func (s *Server) Bytes() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes
+}

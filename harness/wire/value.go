@@ -1,0 +1,113 @@
+package wire
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Object is the members of a JSON object as they stood on the wire; of a name
+// that stands twice the last counts.
+type Object map[string]jsontext.Value
+
+// AsObject reads the members of v; ok is false where v is no object.
+func AsObject(v jsontext.Value) (o Object, ok bool) {
+	if v.Kind() != '{' {
+		return nil, false
+	}
+	o = Object{}
+	d := jsontext.NewDecoder(bytes.NewReader(v), lenient, jsontext.AllowInvalidUTF8(true))
+	if _, err := d.ReadToken(); err != nil {
+		return nil, false
+	}
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return nil, false
+		}
+		key := name.String()
+		member, err := d.ReadValue()
+		if err != nil {
+			return nil, false
+		}
+		o[key] = member.Clone()
+	}
+	return o, true
+}
+
+// String gives a member that is a string.
+func (o Object) String(name string) (string, bool) {
+	v := o[name]
+	return Unquote(v), v.Kind() == '"'
+}
+
+// Int gives a member that is an integer written without fraction or exponent.
+func (o Object) Int(name string) (int64, bool) {
+	n, err := strconv.ParseInt(string(o[name]), 10, 64)
+	return n, err == nil
+}
+
+// Object gives a member that is an object.
+func (o Object) Object(name string) (Object, bool) { return AsObject(o[name]) }
+
+// AsArray gives the elements of v; ok is false where v is no array.
+func AsArray(v jsontext.Value) (elements []jsontext.Value, ok bool) {
+	if v.Kind() != '[' {
+		return nil, false
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(v), lenient, jsontext.AllowInvalidUTF8(true))
+	if _, err := d.ReadToken(); err != nil {
+		return nil, false
+	}
+	for d.PeekKind() != ']' {
+		e, err := d.ReadValue()
+		if err != nil {
+			return nil, false
+		}
+		elements = append(elements, e.Clone())
+	}
+	return elements, true
+}
+
+// SameValue compares two JSON values by meaning: members in any order, numbers by
+// value, strings by content.
+func SameValue(a, b jsontext.Value) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	if a.Kind() != b.Kind() {
+		return false
+	}
+	switch a.Kind() {
+	case '"':
+		return Unquote(a) == Unquote(b)
+	case '0':
+		return canonicalNumber(string(a)) == canonicalNumber(string(b))
+	case '[':
+		x, _ := AsArray(a)
+		y, _ := AsArray(b)
+		if len(x) != len(y) {
+			return false
+		}
+		for i := range x {
+			if !SameValue(x[i], y[i]) {
+				return false
+			}
+		}
+		return true
+	case '{':
+		x, _ := AsObject(a)
+		y, _ := AsObject(b)
+		if len(x) != len(y) {
+			return false
+		}
+		for name, v := range x {
+			if w, ok := y[name]; !ok || !SameValue(v, w) {
+				return false
+			}
+		}
+		return true
+	}
+	return string(a) == string(b)
+}

@@ -1,0 +1,176 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/dshconform/dshconform/harness/model"
+	"github.com/dshconform/dshconform/harness/process"
+	"github.com/dshconform/dshconform/harness/protocol"
+	harness "github.com/dshconform/dshconform/harness/server"
+	"github.com/dshconform/dshconform/harness/wire"
+)
+
+// preflight starts the first process, which becomes the shared one. It decides
+// whether the subject can be run at all, measures it, and finds out what serves
+// as its barrier and whether it speaks the profile.
+func (r *runner) preflight(ctx context.Context) error {
+	s, err := r.start(ctx)
+	if s == nil {
+		return r.notRun(ctx, err)
+	}
+	answered := s.Startup() > 0
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case !answered:
+		err := r.explain(ctx, s, err)
+		s.Stop(ctx)
+		return r.notRun(ctx, err)
+	case err != nil:
+		s.Spoil("initialize was refused")
+	}
+	r.launch.Deadlines = r.launch.Deadlines.Measured(s.Startup())
+	r.mu.Lock()
+	r.shared = s
+	r.mu.Unlock()
+	r.remember(s)
+	if err == nil {
+		r.calibrate(ctx, s)
+		r.firstPrompt(ctx, s)
+	}
+	return context.Cause(ctx)
+}
+
+func (r *runner) notRun(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return &NotRunError{err}
+}
+
+// explain turns the error of the first handshake into one line that names the
+// command and shows what the subject said.
+func (r *runner) explain(ctx context.Context, s *harness.Server, err error) error {
+	var died *harness.DiedError
+	argv := r.launch.Command.Argv
+	if errors.As(err, &died) {
+		if e := s.AwaitExit(ctx); e.Exited {
+			return fmt.Errorf("%s: the process ended (%s) before it answered initialize%s", argv[0], e.Exit, tail(e.Stderr))
+		}
+	}
+	return fmt.Errorf("%s: %w%s", argv[0], err, tail(s.Process().Stderr()))
+}
+
+// tail quotes the end of stderr, "" where there was nothing.
+func tail(e process.StderrInfo) string {
+	const most = 2000
+	text := e.Tail
+	if len(text) == 0 {
+		return ""
+	}
+	if len(text) > most {
+		text = text[len(text)-most:]
+	}
+	return fmt.Sprintf("; the end of its stderr:\n%s", text)
+}
+
+// remember keeps what the result of initialize says of the subject.
+func (r *runner) remember(s *harness.Server) {
+	for _, e := range s.Since(0) {
+		if e.Answered != nil && e.Answered.Method == protocol.MethodInitialize {
+			result, _ := wire.AsObject(e.Message.Result)
+			info, _ := result.Object("serverInfo")
+			r.version, _ = info.String("version")
+		}
+	}
+}
+
+// calibrate finds the request that serves as the barrier: the first of those
+// that a sound server answers at once which this one answers. A subject that
+// breaks the requirement on unknown methods is still judged on the others.
+func (r *runner) calibrate(ctx context.Context, s *harness.Server) {
+	for i := range harness.Barriers {
+		s.UseBarrier(i)
+		r.barrier = i
+		if err := s.Barrier(ctx); err == nil || ctx.Err() != nil {
+			return
+		}
+		if !s.Fit() {
+			break
+		}
+	}
+	r.barrier = 0
+	s.Spoil("no barrier was answered")
+}
+
+// firstPrompt sees whether the answer to a prompt has the shape of the profile.
+func (r *runner) firstPrompt(ctx context.Context, s *harness.Server) {
+	if _, lacks := r.platformLacks()["model"]; lacks {
+		return
+	}
+	if _, lacks := r.cfg.Target.LacksCapability("model"); lacks {
+		return
+	}
+	t := &T{Ctx: ctx, Profile: r.cfg.Profile, run: r, spec: spec{id: "preflight"}}
+	c, err := s.Send(ctx, protocol.MethodPrompt, Prompt(t.Session(), t.Script(model.Text("Hello.")).Prompt("Hello.")))
+	if err != nil {
+		return
+	}
+	m, err := c.Settle(ctx)
+	if err != nil {
+		c.Disown()
+		s.Spoil("the first prompt was not answered")
+		return
+	}
+	if p, ok := ShapeOf(m); ok && p != r.cfg.Profile {
+		r.profileNote = fmt.Sprintf("the first prompt was answered in the form of the %s profile, not of %s", p, r.cfg.Profile)
+		r.spoken = p
+	}
+	s.Forget()
+}
+
+// ShapeOf tells the profile whose form the answer to a prompt has.
+func ShapeOf(m wire.Message) (protocol.Profile, bool) {
+	result, ok := wire.AsObject(m.Result)
+	if !ok {
+		return "", false
+	}
+	_, status := result.String("status")
+	_, receipt := result.String("messageId")
+	switch {
+	case string(result["accepted"]) == "true" && !status:
+		return protocol.Accepted, true
+	case receipt && !status:
+		return protocol.Receipt, true
+	case status:
+		return protocol.Directional, true
+	}
+	return "", false
+}
+
+// evidence is what was seen of capabilities that a target may declare lacking.
+type evidence struct{ subagents, chunks atomic.Bool }
+
+func (e *evidence) look(raw []byte) {
+	if !e.subagents.Load() && bytes.Contains(raw, []byte(`"method":"subagent.started"`)) {
+		e.subagents.Store(true)
+	}
+	if !e.chunks.Load() && bytes.Contains(raw, []byte(`"type":"assistant/chunk"`)) {
+		e.chunks.Store(true)
+	}
+}
+
+// stale says how the subject was seen to have what its target says it lacks.
+func (r *runner) stale(capability string) string {
+	switch {
+	case capability == "subagents" && r.seen.subagents.Load():
+		return "it sent subagent.started"
+	case capability == "chunks" && r.seen.chunks.Load():
+		return "it sent assistant/chunk events"
+	}
+	return ""
+}

@@ -1,0 +1,79 @@
+package server
+
+import (
+	"github.com/dshconform/dshconform/reports"
+
+	harness "github.com/dshconform/dshconform/harness/server"
+)
+
+// Shared gives the process that specs share, a new one where the last was spent.
+func (t *T) Shared() *harness.Server {
+	s, err := t.run.sharedServer(t.Ctx)
+	t.Need("start the subject", err)
+	t.used = s
+	t.run.record(s, t)
+	return s
+}
+
+// Fresh gives an initialised process that no other spec has used. It is ended
+// with the spec.
+func (t *T) Fresh() *harness.Server {
+	s, err := t.run.pool.take(t.Ctx)
+	if s != nil {
+		t.own(s)
+	}
+	t.Need("start a fresh process", err)
+	return s
+}
+
+// Raw gives a process that nothing was sent to.
+func (t *T) Raw() *harness.Server {
+	s, err := t.run.launch.Start(t.Ctx)
+	t.Need("start a fresh process", err)
+	s.UseBarrier(t.run.barrier)
+	t.own(s)
+	return s
+}
+
+// RawWith gives a process of a changed launch that nothing was sent to.
+func (t *T) RawWith(change func(*harness.Launch)) *harness.Server {
+	l := *t.run.launch
+	change(&l)
+	s, err := l.Start(t.Ctx)
+	t.Need("start a fresh process", err)
+	s.UseBarrier(t.run.barrier)
+	t.own(s)
+	return s
+}
+
+func (t *T) own(s *harness.Server) {
+	t.servers = append(t.servers, s)
+	t.run.record(s, t)
+}
+
+// Shutdown ends a process by the protocol and judges nothing: what is wrong with
+// it is found by the monitor and the harness under their own requirements.
+func (t *T) Shutdown(s *harness.Server) harness.Ending {
+	e, err := s.Shutdown(t.Ctx)
+	t.Need("shutdown", err)
+	return e
+}
+
+// leave puts the processes of the spec in order: its own are ended, by the
+// protocol where they are fit for it, and the shared one is given up unless the
+// spec passed on it.
+func (t *T) leave() {
+	sound := !t.Failed() && (t.outcome.Verdict == reports.Pass || t.outcome.Verdict == reports.Observed || t.outcome.Verdict == reports.NotApplicable)
+	for _, s := range t.servers {
+		if sound && s.Fit() {
+			_, _ = s.Shutdown(t.Ctx) // judged by the harness, under S-SHD-01 and S-PRC-01
+		}
+		s.Stop(t.Ctx)
+	}
+	if t.used != nil {
+		t.used.Forget()
+		if !sound {
+			t.used.Spoil("the spec of " + t.spec.id + " did not pass on it")
+		}
+	}
+}

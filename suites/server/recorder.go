@@ -1,0 +1,130 @@
+package server
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	harness "github.com/dshconform/dshconform/harness/server"
+	"github.com/dshconform/dshconform/harness/wire"
+)
+
+// recorder writes the lines of one process into the transcript of the spec that
+// uses it. What came before a spec took the process is kept for it.
+type recorder struct {
+	mu      sync.Mutex
+	backlog []wire.Line
+	kept    int
+	file    *os.File
+	out     *wire.TranscriptWriter
+}
+
+// mostBacklog bounds the lines, in bytes, that wait for a spec.
+const mostBacklog = 1 << 20
+
+// keepOfLine bounds a line in a transcript. A frame of 16 MiB shows what it is
+// by its beginning and its size.
+const keepOfLine = 256 << 10
+
+func (r *recorder) line(l wire.Line) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.out != nil {
+		_ = r.out.Write(l) // a full disk must not change a verdict; the report that follows says so
+		return
+	}
+	if r.kept += len(l.Raw); r.kept <= mostBacklog {
+		r.backlog = append(r.backlog, l)
+	}
+}
+
+func (r *recorder) attach(path string, h wire.Header) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.detach()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("make the folder of transcripts: %w", err)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("write a transcript: %w", err)
+	}
+	if len(r.backlog) > 0 {
+		h.Started = r.backlog[0].At
+	}
+	out, err := wire.NewTranscriptWriter(f, h)
+	if err != nil {
+		f.Close()
+		return err
+	}
+	out.KeepBytes = keepOfLine
+	for _, l := range r.backlog {
+		_ = out.Write(l)
+	}
+	r.backlog, r.kept, r.file, r.out = nil, 0, f, out
+	return nil
+}
+
+func (r *recorder) detach() {
+	if r.out != nil {
+		_ = r.out.Flush()
+		_ = r.file.Close()
+		r.out, r.file = nil, nil
+	}
+}
+
+func (r *recorder) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.detach()
+}
+
+func transcriptName(id string, n int) string {
+	return fmt.Sprintf("%s.%d.jsonl", strings.ReplaceAll(id, "/", "."), n)
+}
+
+// line hears every line of every process.
+func (r *runner) line(s *harness.Server, l wire.Line) {
+	if l.Dir == wire.ServerToClient {
+		r.seen.look(l.Raw)
+	}
+	if r.cfg.Transcripts == "" {
+		return
+	}
+	if rec := r.recorder(s); rec != nil {
+		rec.line(l)
+	}
+}
+
+func (r *runner) recorder(s *harness.Server) *recorder {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.recorders == nil {
+		return nil // the run is over
+	}
+	rec := r.recorders[s]
+	if rec == nil {
+		rec = &recorder{}
+		r.recorders[s] = rec
+	}
+	return rec
+}
+
+// record lets the lines of s go into a transcript of the spec.
+func (r *runner) record(s *harness.Server, t *T) {
+	if r.cfg.Transcripts == "" {
+		return
+	}
+	rec := r.recorder(s)
+	if rec == nil {
+		return
+	}
+	t.transcripts++
+	name := transcriptName(t.spec.id, t.transcripts)
+	h := wire.Header{Profile: string(r.cfg.Profile), Subject: r.launch.Command.Argv, Title: t.spec.id}
+	if err := rec.attach(filepath.Join(r.cfg.Transcripts, name), h); err != nil && r.cfg.Log != nil {
+		r.cfg.Log("%v", err)
+	}
+}

@@ -1,0 +1,263 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dshconform/dshconform/harness/model"
+	"github.com/dshconform/dshconform/harness/process"
+	"github.com/dshconform/dshconform/harness/protocol"
+	harness "github.com/dshconform/dshconform/harness/server"
+	"github.com/dshconform/dshconform/harness/wire"
+	"github.com/dshconform/dshconform/reports"
+	"github.com/dshconform/dshconform/suites/target"
+)
+
+// runner is one run: the stub of the model, the way to start the subject, the
+// shared process, and the ledger of what was found.
+type runner struct {
+	cfg     Config
+	stub    *model.Stub
+	launch  *harness.Launch
+	barrier int // index in harness.Barriers of what this subject answers
+	pool    *pool
+	results *reports.Collector
+	begun   time.Time
+
+	closing   sync.Once
+	mu        sync.Mutex
+	shared    *harness.Server
+	recorders map[*harness.Server]*recorder
+	all       []*harness.Server // that may still run
+
+	current     atomic.Pointer[string] // the id of the spec that runs
+	counter     atomic.Int64
+	idleMissing atomic.Bool // the subject was found to report no idle: it is waited for once
+	leftChild   atomic.Bool // the subject was found to leave processes behind
+	offered     atomic.Bool // the model was offered the tool subagent
+	seen        evidence
+	prefix      string
+
+	version     string           // in serverInfo
+	profileNote string           // that the subject speaks another profile
+	spoken      protocol.Profile // which, "" where it is the run's
+}
+
+// newRunner prepares a run; close ends it.
+func newRunner(ctx context.Context, cfg Config) (*runner, error) {
+	r := &runner{cfg: cfg, begun: time.Now(), recorders: map[*harness.Server]*recorder{}}
+	h := fnv.New32a()
+	fmt.Fprintf(h, "%s\x00%d", cfg.Scratch, cfg.Seed)
+	r.prefix = strconv.FormatUint(uint64(h.Sum32()), 36)
+	stub, err := model.Start(ctx, model.Options{Listen: cfg.ModelListen, AdvertiseHost: cfg.ModelHost})
+	if err != nil {
+		return nil, fmt.Errorf("start the stub of the model: %w", err)
+	}
+	r.stub = stub
+	stub.OnCall(r.modelCalled)
+	if err := r.prepare(); err != nil {
+		stub.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// prepare lays out the scratch tree and makes the launch.
+func (r *runner) prepare() error {
+	home, work, tmp := r.path("home"), r.path("work"), r.path("tmp")
+	for _, dir := range []string{home, work, tmp} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("lay out the scratch tree: %w", err)
+		}
+	}
+	t := r.cfg.Target
+	values := map[string]string{
+		"MODEL_URL": r.stub.URL(), "MODEL_KEY": r.stub.Key(), "SCRATCH": r.cfg.Scratch, "HOME": home,
+	}
+	expand := func(s string) string { return target.Expand(s, values) }
+	own := t.For(r.cfg.Profile)
+	var argv []string
+	for _, a := range append(append([]string{}, t.Command...), own.Args...) {
+		argv = append(argv, expand(a))
+	}
+	env := []string{
+		"DEEPSEEK_BASE_URL=" + r.stub.URL(), "DEEPSEEK_API_KEY=" + r.stub.Key(), "DSHCONFORM_CONTROL=" + r.stub.Control(),
+	}
+	for _, v := range append(append([]target.Variable{}, t.Env...), own.Env...) {
+		env = append(env, v.Name+"="+expand(v.Value))
+	}
+	cwd := expand(t.Cwd)
+	if cwd == "" {
+		cwd = work
+	}
+	deadlines := harness.NewDeadlines(r.cfg.TimeoutScale)
+	if r.cfg.NoDeadlines {
+		deadlines = harness.Unbounded()
+	}
+	r.launch = &harness.Launch{
+		Command: process.Command{
+			Argv: argv, Dir: expand(t.ProcessCwd), Supervisor: []string{r.cfg.Program, "supervise"},
+			Env: process.Environment(process.EnvOptions{Home: home, TempDir: tmp, Inherit: t.Inherit, Set: env}),
+		},
+		Monitor: protocol.Options{
+			Profile: r.cfg.Profile, MaxTokensAsSuccess: t.MaxTokensAsSuccess, Secrets: []string{r.stub.Key()},
+		},
+		Deadlines: deadlines,
+		Cwd:       cwd, Provider: t.Provider, Model: t.Model,
+		OnViolation:   r.violated,
+		OnLine:        r.line,
+		PatientAtExit: func() bool { return !r.leftChild.Load() },
+	}
+	return nil
+}
+
+func (r *runner) path(parts ...string) string {
+	return filepath.Join(append([]string{r.cfg.Scratch}, parts...)...)
+}
+
+// violated gets what the monitor and the harness find, in whichever process.
+func (r *runner) violated(s *harness.Server, v protocol.Violation) {
+	if v.Row == "S-PRC-01" {
+		r.leftChild.Store(true)
+	}
+	o := reports.Outcome{Verdict: reports.Fail, Expected: v.Expected, Actual: v.Actual, Frames: r.frames(v.Frames)}
+	if during := r.current.Load(); during != nil && !strings.HasPrefix(v.Row, *during) {
+		o.Repeat = r.repeat(v.Row, *during)
+	} else {
+		o.Repeat = r.repeat(v.Row)
+	}
+	r.results.Record(v.Row, o)
+}
+
+// repeat is the command that repeats these ids alone.
+func (r *runner) repeat(ids ...string) string {
+	if r.cfg.Repeat == nil {
+		return ""
+	}
+	return r.cfg.Repeat(ids...)
+}
+
+// frames turns lines into what a report shows of them.
+func (r *runner) frames(lines []wire.Line) []reports.Frame {
+	out := []reports.Frame{}
+	for _, l := range lines {
+		if l.Size == 0 && len(l.Raw) == 0 {
+			continue
+		}
+		f := reports.NewFrame(l.At.Sub(r.begun).Seconds(), string(l.Dir), l.Raw)
+		if l.Cut() {
+			f.Bytes = int(l.Size)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// start starts a process and completes the handshake.
+func (r *runner) start(ctx context.Context) (*harness.Server, error) {
+	s, err := r.launch.StartInitialized(ctx)
+	if s != nil {
+		s.UseBarrier(r.barrier)
+		r.mu.Lock()
+		r.all = append(r.all, s)
+		r.mu.Unlock()
+	}
+	return s, err
+}
+
+// sharedServer gives the process that specs share.
+func (r *runner) sharedServer(ctx context.Context) (*harness.Server, error) {
+	r.mu.Lock()
+	s := r.shared
+	r.mu.Unlock()
+	if s != nil && s.Fit() {
+		return s, nil
+	}
+	if s != nil {
+		s.Stop(ctx)
+	}
+	s, err := r.start(ctx)
+	r.mu.Lock()
+	r.shared = s
+	r.mu.Unlock()
+	if s == nil {
+		return nil, err
+	}
+	return s, err
+}
+
+// spoil marks a process that a spec got stuck on.
+func (r *runner) spoil(s *harness.Server, id string) { s.Spoil("stuck in " + id) }
+
+func (r *runner) session() string {
+	return fmt.Sprintf("s-%s-%d", r.prefix, r.counter.Add(1))
+}
+
+func (r *runner) count() int64 { return r.counter.Add(1) }
+
+// close ends every process and the stub. The shared process ends by the
+// protocol: its last words are judged like all others.
+func (r *runner) close(ctx context.Context) { r.closing.Do(func() { r.end(ctx) }) }
+
+func (r *runner) end(ctx context.Context) {
+	r.current.Store(nil)
+	if r.pool != nil {
+		r.pool.close()
+	}
+	if s := r.shared; s != nil && s.Fit() && ctx.Err() == nil {
+		_, _ = s.Shutdown(ctx)
+	}
+	for _, s := range r.all {
+		s.Stop(ctx)
+	}
+	r.mu.Lock()
+	recorders := r.recorders
+	r.recorders = nil
+	r.mu.Unlock()
+	for _, rec := range recorders {
+		rec.close()
+	}
+	_ = r.stub.Close() // nothing of the run depends on it any more
+}
+
+// modelCalled keeps what calls of the model say about the subject.
+func (r *runner) modelCalled(c model.Call) {
+	if c.Offers(model.SubagentTool) {
+		r.offered.Store(true)
+	}
+}
+
+// platformLacks are the capabilities that this platform, or what stands between
+// the suite and the server, leaves unjudged, with the reason.
+func (r *runner) platformLacks() map[string]string {
+	lacks := map[string]string{}
+	tree, signals := process.Capabilities()
+	if !tree {
+		lacks["process-tree"] = "not judged on " + runtime.GOOS
+	}
+	if !signals {
+		lacks["signals"] = "not judged on " + runtime.GOOS
+	}
+	switch r.cfg.Target.Launch {
+	case target.Wrapper:
+		lacks["signals"] = "launched by a wrapper"
+	case target.Container:
+		lacks["signals"], lacks["process-tree"] = "launched in a container", "launched in a container"
+	}
+	if r.cfg.Target.ModelEndpoint == target.None {
+		lacks["model"] = "the target has no model endpoint"
+	}
+	if r.cfg.Target.StderrFlood == nil {
+		lacks["stderr-flood"] = "the target does not say how"
+	}
+	return lacks
+}

@@ -1,0 +1,206 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dshconform/dshconform/harness/model"
+	"github.com/dshconform/dshconform/harness/process"
+	"github.com/dshconform/dshconform/harness/protocol"
+	harness "github.com/dshconform/dshconform/harness/server"
+	"github.com/dshconform/dshconform/harness/wire"
+	"github.com/dshconform/dshconform/reports"
+)
+
+// T is one spec that runs. It belongs to one goroutine.
+type T struct {
+	Ctx     context.Context
+	Profile protocol.Profile
+
+	run     *runner
+	spec    spec
+	outcome reports.Outcome
+	found   []reports.Mismatch
+	stopped bool              // the run was stopped: no verdict
+	servers []*harness.Server // that this spec has to leave in order
+	used    *harness.Server   // the shared process, where the spec took it
+	tags    int
+
+	transcripts int
+}
+
+// stop ends the body of a spec; its outcome says why.
+type stop struct{}
+
+// Fail records a mismatch and goes on: a spec reports all that it sees.
+func (t *T) Fail(expected, actual string, frames ...wire.Line) {
+	t.found = append(t.found, reports.Mismatch{Expected: expected, Actual: actual, Frames: t.run.frames(frames)})
+}
+
+// Expect records a mismatch unless ok.
+func (t *T) Expect(ok bool, expected, actual string, frames ...wire.Line) bool {
+	if !ok {
+		t.Fail(expected, actual, frames...)
+	}
+	return ok
+}
+
+// Failed reports whether a mismatch was recorded.
+func (t *T) Failed() bool { return len(t.found) > 0 }
+
+// Stop ends the spec with what was recorded.
+func (t *T) Stop() { panic(stop{}) }
+
+// Observe records what the subject does where nothing is right or wrong. A spec
+// of an OBSERVE row that records nothing has not been exercised.
+func (t *T) Observe(what, format string, args ...any) {
+	t.outcome.Observed = append(t.outcome.Observed, reports.Observation{What: what, Value: fmt.Sprintf(format, args...)})
+}
+
+// NotReached ends the spec: a step that it needs failed, which is no verdict on
+// its requirement.
+func (t *T) NotReached(step string, err error) {
+	t.conclude(err)
+	t.end(reports.Outcome{Verdict: reports.NotReached, Reason: fmt.Sprintf("%s: %v", step, err)})
+}
+
+// NotProvoked ends the spec: the situation can't be brought about on this
+// subject, for a reason that the row itself allows for.
+func (t *T) NotProvoked(reason string) {
+	o := reports.NotProvoked()
+	o.Reason = reason
+	t.end(o)
+}
+
+// Undeclared ends the spec where the subject turned out to lack a capability
+// that its target does not say it lacks. What was not exercised does not pass.
+func (t *T) Undeclared(capability, seen string) {
+	t.end(reports.Outcome{Verdict: reports.NotReached, Reason: fmt.Sprintf("%s; where that is so by design, a target file says `lacks: [{capability: %s, reason: …}]`", seen, capability)})
+}
+
+// end ends the spec with o, unless a mismatch was recorded before: what was seen
+// stays true.
+func (t *T) end(o reports.Outcome) {
+	if !t.Failed() {
+		o.Observed = t.outcome.Observed
+		t.outcome = o
+	}
+	t.Stop()
+}
+
+// conclude ends the spec where an error is not the subject's: the run was
+// stopped, or the suite could not start it.
+func (t *T) conclude(err error) {
+	var start *process.StartError
+	switch {
+	case t.Ctx.Err() != nil, errors.Is(err, context.Canceled):
+		t.stopped = true
+		t.Stop()
+	case errors.As(err, &start):
+		t.end(reports.Outcome{Verdict: reports.Error, Reason: err.Error()})
+	}
+}
+
+// Need ends the spec as not reached unless err is nil.
+func (t *T) Need(step string, err error) {
+	if err != nil {
+		t.NotReached(step, err)
+	}
+}
+
+// Judge records err as the mismatch of the requirement. It reports whether err
+// was nil.
+func (t *T) Judge(err error, expected string, frames ...wire.Line) bool {
+	if err == nil {
+		return true
+	}
+	t.conclude(err)
+	t.Fail(expected, err.Error(), frames...)
+	return false
+}
+
+// Answered judges that a call gets a response: a result, an error, whatever.
+func (t *T) Answered(c *harness.Call, expected string) (wire.Message, bool) {
+	m, err := c.Answer(t.Ctx)
+	if err != nil {
+		c.Disown() // judged here, so the monitor need not
+		if t.Ctx.Err() == nil {
+			t.run.spoil(c.Server(), t.spec.id)
+		}
+	}
+	return m, t.Judge(err, expected, c.Line)
+}
+
+// Refused judges that a call gets an error response.
+func (t *T) Refused(c *harness.Call, expected string) (wire.Message, bool) {
+	m, ok := t.Answered(c, expected)
+	if !ok {
+		return m, false
+	}
+	return m, t.Expect(m.Error != nil, expected, "a result: "+protocol.Short(string(m.Result)), c.Line, c.ResponseLine())
+}
+
+// Send writes a request; the spec ends where the subject does not take it.
+func (t *T) Send(s *harness.Server, method string, params any) *harness.Call {
+	c, err := s.Send(t.Ctx, method, params)
+	t.Need("write a request", err)
+	return c
+}
+
+// Write writes bytes as one write; the spec ends where the subject does not
+// take them.
+func (t *T) Write(s *harness.Server, raw string) []*harness.Call {
+	return t.WritePieces(s, []byte(raw))
+}
+
+// WritePieces writes each piece with a write of its own.
+func (t *T) WritePieces(s *harness.Server, pieces ...[]byte) []*harness.Call {
+	q, err := s.Write(t.Ctx, pieces...)
+	t.Need("write to stdin", err)
+	return s.Calls(q)
+}
+
+// Served judges that the subject still answers: the barrier that closes most
+// stimuli. It is what "the next frame is served" means.
+func (t *T) Served(s *harness.Server, expected string, frames ...wire.Line) bool {
+	err := s.Barrier(t.Ctx)
+	if err != nil && t.Ctx.Err() == nil {
+		t.run.spoil(s, t.spec.id)
+	}
+	return t.Judge(err, expected, frames...)
+}
+
+// Barrier is a barrier that the spec needs rather than judges.
+func (t *T) Barrier(s *harness.Server) { t.Need("a barrier", s.Barrier(t.Ctx)) }
+
+// Session gives a session id that nothing else in this run has.
+func (t *T) Session() string { return t.run.session() }
+
+// Tag gives a tag for a script, unique in the run.
+func (t *T) Tag() string {
+	t.tags++
+	return fmt.Sprintf("%s.%d.%d", t.spec.id, t.tags, t.run.count())
+}
+
+// Gate makes a gate of the model that is opened at the end of the spec at the
+// latest.
+func (t *T) Gate() *model.Gate {
+	return t.run.stub.Gate(t.Tag())
+}
+
+// Sent are the lines that the client wrote since the mark.
+func Sent(entries []harness.Entry) (lines []wire.Line) {
+	for _, e := range entries {
+		if e.Dir == wire.ClientToServer {
+			lines = append(lines, e.Line)
+		}
+	}
+	return lines
+}
+
+// within gives a context with a deadline of its own below the spec's.
+func (t *T) within(d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(t.Ctx, d, fmt.Errorf("not within %s", d))
+}

@@ -1,0 +1,240 @@
+package server
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/dshconform/dshconform/harness/model"
+	"github.com/dshconform/dshconform/harness/protocol"
+	harness "github.com/dshconform/dshconform/harness/server"
+	"github.com/dshconform/dshconform/harness/wire"
+)
+
+// Turn is a prompt that was sent and the turn that it asks for.
+type Turn struct {
+	*harness.Call
+	Session string
+	t       *T
+	s       *harness.Server
+	mark    harness.Mark
+}
+
+// Settled is a turn that came to its end.
+type Settled struct {
+	Response wire.Message
+	Line     wire.Line // of the response
+	Kind     string    // of the reason in the session's last turn/end, "" where none came
+	Reason   jsontext.Value
+	Events   []Event // of the session, from the prompt on
+}
+
+// Event is one session.event.
+type Event struct {
+	harness.Entry
+	Session, Type string
+	Seq, Turn     int64 // Turn is -1 where the event carries none
+	Data          wire.Object
+}
+
+// Prompt is the params of session/prompt with one text block.
+func Prompt(session, text string) map[string]any {
+	return PromptBlocks(session, map[string]any{"type": "text", "text": text})
+}
+
+// PromptBlocks is the params of session/prompt.
+func PromptBlocks(session string, blocks ...any) map[string]any {
+	return map[string]any{"sessionId": session, "contentBlocks": blocks}
+}
+
+// Script makes a script of steps under a tag of its own.
+func (t *T) Script(steps ...model.Step) model.Script { return model.NewScript(t.Tag(), steps...) }
+
+// Begin sends a prompt whose turn follows the script.
+func (t *T) Begin(s *harness.Server, session string, script model.Script) *Turn {
+	return t.BeginText(s, session, script.Prompt("Go."))
+}
+
+// BeginText sends a prompt with this text.
+func (t *T) BeginText(s *harness.Server, session, text string) *Turn {
+	mark := s.Mark()
+	return &Turn{t.Send(s, protocol.MethodPrompt, Prompt(session, text)), session, t, s, mark}
+}
+
+// Held sends a prompt whose turn waits at a gate, and returns when it does. What
+// stands before the gate in the answer is first.
+func (t *T) Held(s *harness.Server, session string, before, behind []model.Step) (*Turn, *model.Gate) {
+	gate := t.Gate()
+	steps := append(append(before, model.AtGate(gate.Name())), behind...)
+	turn := t.Begin(s, session, t.Script(steps...))
+	t.AtGate(turn, gate)
+	return turn, gate
+}
+
+// AtGate waits until the turn's model call waits at the gate.
+func (t *T) AtGate(turn *Turn, gate *model.Gate) {
+	ctx, cancel := t.within(turn.s.Deadlines().Turn)
+	defer cancel()
+	if err := gate.WaitReached(ctx); err != nil {
+		if m, answered := turn.Now(); answered {
+			err = fmt.Errorf("the prompt was answered instead: %s%s", m.Result, m.Error)
+		}
+		t.NotReached("the turn calls the model", err)
+	}
+}
+
+// Run sends a prompt and waits until its turn settled.
+func (t *T) Run(s *harness.Server, session string, steps ...model.Step) Settled {
+	return t.Begin(s, session, t.Script(steps...)).Settle()
+}
+
+// Settle waits until the turn settled, as the profile defines it; the spec ends
+// where it does not.
+func (u *Turn) Settle() Settled {
+	settled, err := u.TrySettle()
+	u.t.Need("a turn settles", err)
+	return settled
+}
+
+// TrySettle waits until the turn settled, as the profile defines it.
+func (u *Turn) TrySettle() (Settled, error) {
+	m, err := u.Call.Settle(u.t.Ctx)
+	if err != nil {
+		u.t.run.spoil(u.s, u.t.spec.id)
+		return Settled{}, err
+	}
+	out := Settled{Response: m, Line: u.ResponseLine()}
+	if m.Error != nil {
+		return out, &harness.RefusedError{Method: protocol.MethodPrompt, Error_: string(m.Error)}
+	}
+	if u.t.Profile == protocol.Receipt {
+		if err := u.awaitIdle(m); err != nil {
+			return out, err
+		}
+	}
+	out.Events = EventsOf(u.s.Since(u.mark), u.Session)
+	for _, e := range out.Events {
+		if e.Type == protocol.EventTurnEnd {
+			reason, _ := e.Data.Object("reason")
+			out.Kind, _ = reason.String("kind")
+			out.Reason = e.Data["reason"]
+		}
+	}
+	return out, nil
+}
+
+// awaitIdle waits for the end of the interval that serves the message: the turn
+// that shows it, then idle. A subject that was found to report no idle is not
+// waited for twice.
+func (u *Turn) awaitIdle(m wire.Message) error {
+	result, _ := wire.AsObject(m.Result)
+	id, _ := result.String("messageId")
+	var in, ended bool
+	idle := func(fresh []harness.Entry) bool {
+		for _, e := range fresh {
+			if in && ended && e.Message.Method == protocol.NotificationStatus {
+				params, _ := wire.AsObject(e.Message.Params)
+				session, _ := params.String("sessionId")
+				status, _ := params.String("status")
+				if session == u.Session && status == "idle" {
+					return true
+				}
+			}
+			ev, ok := eventOf(e)
+			if !ok || ev.Session != u.Session {
+				continue
+			}
+			switch ev.Type {
+			case protocol.EventInboxSpliced:
+				in = in || mentions(ev.Data["inserted"], id)
+			case protocol.EventTurnEnd:
+				ended = in || id == ""
+				if ended && u.t.run.idleMissing.Load() {
+					return true
+				}
+			case protocol.EventTurnStart:
+				ended = false
+			}
+		}
+		return false
+	}
+	err := u.s.Await(u.t.Ctx, "idle of the session", u.mark, u.s.Deadlines().Turn, idle)
+	if err != nil && ended && u.t.Ctx.Err() == nil {
+		u.t.run.idleMissing.Store(true)
+	}
+	return err
+}
+
+// mentions reports whether an array of messages holds one with this id.
+func mentions(list jsontext.Value, id string) bool {
+	messages, _ := wire.AsArray(list)
+	for _, m := range messages {
+		o, _ := wire.AsObject(m)
+		if have, ok := o.String("id"); ok && have == id {
+			return true
+		}
+	}
+	return false
+}
+
+// Events waits for nothing: the events of the session from the prompt on.
+func (u *Turn) Events() []Event { return EventsOf(u.s.Since(u.mark), u.Session) }
+
+// Since are all lines from the prompt on.
+func (u *Turn) Since() []harness.Entry { return u.s.Since(u.mark) }
+
+// AwaitEvent waits for an event of the session from the prompt on.
+func (u *Turn) AwaitEvent(what string, found func(Event) bool) error {
+	return u.s.Await(u.t.Ctx, what, u.mark, u.s.Deadlines().Turn, func(fresh []harness.Entry) bool {
+		for _, e := range EventsOf(fresh, u.Session) {
+			if found(e) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// EventsOf picks the events of a session out of lines; "" stands for every session.
+func EventsOf(entries []harness.Entry, session string) []Event {
+	var out []Event
+	for _, e := range entries {
+		if ev, ok := eventOf(e); ok && (session == "" || ev.Session == session) {
+			out = append(out, ev)
+		}
+	}
+	return out
+}
+
+func eventOf(e harness.Entry) (Event, bool) {
+	if e.Dir != wire.ServerToClient || e.Message.Method != protocol.NotificationEvent {
+		return Event{}, false
+	}
+	params, _ := wire.AsObject(e.Message.Params)
+	session, _ := params.String("sessionId")
+	event, ok := params.Object("event")
+	if !ok {
+		return Event{}, false
+	}
+	kind, _ := event.String("type")
+	seq, _ := event.Int("seq")
+	data, _ := event.Object("data")
+	turn, has := data.Int("turn")
+	if !has {
+		turn = -1
+	}
+	return Event{Entry: e, Session: session, Type: kind, Seq: seq, Turn: turn, Data: data}, true
+}
+
+// Notifications picks the notifications of a method out of lines.
+func Notifications(entries []harness.Entry, method string) []wire.Object {
+	var out []wire.Object
+	for _, e := range entries {
+		if e.Dir == wire.ServerToClient && e.Message.Kind == wire.Notification && e.Message.Method == method {
+			if params, ok := wire.AsObject(e.Message.Params); ok {
+				out = append(out, params)
+			}
+		}
+	}
+	return out
+}
