@@ -17,7 +17,8 @@ type EnvOptions struct {
 	TempDir string
 	// Inherit names variables to pass on from the caller; those that the caller lacks are left out.
 	Inherit []string
-	// Set are "NAME=value" entries that come last and win, the last of a name among them.
+	// Set are "NAME=value" entries that come last and win, the last of a name among them. What has
+	// another form is left out.
 	Set []string
 
 	// Caller is the environment that PATH, locale, toolchains and Inherit are taken from; nil for that of
@@ -48,10 +49,8 @@ func Environment(o EnvOptions) []string {
 	if _, ok := caller["PATH"]; !ok && runtime.GOOS != "windows" {
 		b.set("PATH", "/usr/local/bin:/usr/bin:/bin")
 	}
-	for _, entry := range sorted(o.Caller) {
-		if name := nameOf(entry); isLocale(name) {
-			b.copy(caller, name)
-		}
+	for _, name := range locale {
+		b.copy(caller, name)
 	}
 	if runtime.GOOS == "windows" {
 		for _, name := range windowsSystem {
@@ -86,8 +85,8 @@ func Environment(o EnvOptions) []string {
 		b.copy(caller, name)
 	}
 	for _, entry := range o.Set {
-		if name := nameOf(entry); name != "" {
-			b.set(name, strings.TrimPrefix(entry[len(name):], "="))
+		if name := nameOf(entry); name != "" && len(name) < len(entry) {
+			b.set(name, entry[len(name)+1:])
 		}
 	}
 	return b.entries
@@ -105,15 +104,21 @@ func Names(env []string) []string {
 
 // nameOf is the part of "NAME=value" before the sign. Windows has hidden names that begin with one.
 func nameOf(entry string) string {
-	if i := strings.IndexByte(entry[min(1, len(entry)):], '='); i >= 0 {
-		return entry[:i+min(1, len(entry))]
+	from := 0
+	if runtime.GOOS == "windows" && entry != "" {
+		from = 1
+	}
+	if i := strings.IndexByte(entry[from:], '='); i >= 0 {
+		return entry[:from+i]
 	}
 	return entry
 }
 
-// isLocale is whether a variable only says how text is written.
-func isLocale(name string) bool {
-	return name == "LANG" || name == "LANGUAGE" || name == "TZ" || strings.HasPrefix(name, "LC_")
+// locale are the variables that say how text is written. They are named one by one, because LC_ as a prefix
+// is also how things are carried through ssh.
+var locale = []string{
+	"LANG", "LANGUAGE", "LC_ADDRESS", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_IDENTIFICATION", "LC_MEASUREMENT",
+	"LC_MESSAGES", "LC_MONETARY", "LC_NAME", "LC_NUMERIC", "LC_PAPER", "LC_TELEPHONE", "LC_TIME", "TZ",
 }
 
 // builder collects entries; a name that is set again keeps its place.
@@ -162,10 +167,4 @@ func lookup(env []string) map[string]string {
 		}
 	}
 	return values
-}
-
-func sorted(env []string) []string {
-	c := slices.Clone(env)
-	slices.Sort(c)
-	return c
 }

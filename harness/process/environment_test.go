@@ -38,7 +38,7 @@ func TestEnvironmentIsBuiltUp(t *testing.T) {
 			"GOPATH=/elsewhere/go", "JAVA_HOME=/opt/java", "WANTED=yes", "EMPTY=", "WANTED=second", "junk",
 		},
 		Inherit: []string{"WANTED", "EMPTY", "ABSENT"},
-		Set:     []string{"A=1", "B=x=y", "A=2", "LANG=C", "E=", "=bad"},
+		Set:     []string{"A=1", "B=x=y", "A=2", "LANG=C", "E=", "=bad", "bad"},
 	})
 	g.Expect(env).To(Equal([]string{
 		"PATH=/bin:/usr/bin",

@@ -1,14 +1,18 @@
 package process_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/dshconform/dshconform/harness/process"
 )
 
 func init() {
@@ -16,6 +20,7 @@ func init() {
 	roles["bomb"] = roleBomb
 	roles["halfdead"] = roleHalfDead
 	roles["dispositions"] = roleDispositions
+	roles["harness"] = roleHarness
 	roles["subreaper"] = roleSubreaper
 	if len(os.Args) > 2 && os.Args[2] == "halfdead" {
 		runtime.LockOSThread() // keeps the main goroutine on the first thread
@@ -118,4 +123,27 @@ func roleDispositions([]string) int {
 	err := syscall.Exec("/bin/sh", []string{"sh", "-c", script}, os.Environ())
 	fmt.Println(err)
 	return 1
+}
+
+// roleHarness is a harness that gets killed: it starts the rest of its arguments, prints the nonce,
+// the supervisor's pid, and what the subject printed first, and sleeps.
+func roleHarness(args []string) int {
+	path, _ := os.Executable()
+	p, err := process.Start(context.Background(), process.Command{
+		Argv: append([]string{path, "subject"}, args...), Env: os.Environ(), Supervisor: []string{path, "supervise"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	buf := make([]byte, 100)
+	n, _ := p.Stdout().Read(buf)
+	var supervisors []string
+	threads, _ := os.ReadDir("/proc/self/task")
+	for _, thread := range threads {
+		children, _ := os.ReadFile("/proc/self/task/" + thread.Name() + "/children")
+		supervisors = append(supervisors, strings.Fields(string(children))...)
+	}
+	fmt.Printf("%s %s %s\n", p.Nonce(), strings.Join(supervisors, "+"), strings.TrimSpace(string(buf[:n])))
+	return rest()
 }

@@ -3,7 +3,6 @@
 package process_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -16,8 +15,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/dshconform/dshconform/harness/process"
 )
 
 // roles are the subjects that the test binary can be. Each prints a line when it is ready.
@@ -30,7 +27,6 @@ var roles = map[string]func(args []string) int{
 	"burn":       roleBurn,
 	"traced":     roleTraced,
 	"supervisor": roleSupervisor,
-	"harness":    roleHarness,
 }
 
 func subject(name string, args []string) int {
@@ -210,22 +206,5 @@ func roleSupervisor(args []string) int {
 	number, _ := strconv.Atoi(args[0])
 	_ = syscall.Kill(os.Getppid(), syscall.Signal(number))
 	fmt.Println("sent")
-	return rest()
-}
-
-// roleHarness is a harness that gets killed: it starts the rest of its arguments, prints the nonce and
-// what the subject printed first, and sleeps.
-func roleHarness(args []string) int {
-	path, _ := os.Executable()
-	p, err := process.Start(context.Background(), process.Command{
-		Argv: append([]string{path, "subject"}, args...), Env: os.Environ(), Supervisor: []string{path, "supervise"},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return 1
-	}
-	buf := make([]byte, 100)
-	n, _ := p.Stdout().Read(buf)
-	fmt.Printf("%s %s\n", p.Nonce(), strings.TrimSpace(string(buf[:n])))
 	return rest()
 }

@@ -193,15 +193,17 @@ func (m *Monitor) request(l wire.Line, msg wire.Message) *Request {
 // reader more lenient than ours would answer.
 var idIn = regexp.MustCompile(`"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*)`)
 
+var nonFinite = regexp.MustCompile(`[:\[,]\s*-?(NaN|Infinity)\b`)
+
 // clientJunk is a line of the client that is no JSON object.
 func (m *Monitor) clientJunk(l wire.Line, msg wire.Message) {
 	switch {
 	case msg.IsArray:
 		m.requests.anonymous += max(1, bytes.Count(l.Raw, []byte(`"id"`)))
 		m.optional(l)
-	case bytes.HasPrefix(l.Raw, []byte("\ufeff")), msg.Trailing, msg.TooDeep, msg.InvalidUTF8:
-		// a BOM, two objects, nesting beyond our own reader, invalid UTF-8: whether
-		// these are served has no right answer
+	case bytes.HasPrefix(l.Raw, []byte("\ufeff")), msg.Trailing, msg.TooDeep, msg.InvalidUTF8, nonFinite.Match(l.Raw):
+		// a BOM, two objects, nesting beyond our own reader, invalid UTF-8, numbers
+		// that only some readers know: whether these are served has no right answer
 		m.requests.anonymous += 2
 		m.optional(l)
 	default:

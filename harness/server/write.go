@@ -13,10 +13,24 @@ import (
 // as lines passes the monitor before its last byte is written. It returns the
 // requests among them.
 func (s *Server) Write(ctx context.Context, pieces ...[]byte) ([]*protocol.Request, error) {
+	return s.write(ctx, pieces, false)
+}
+
+// WriteApart is Write with each piece written when the pipe is empty again, so
+// that the subject reads them one by one. Where the platform can't tell how much
+// a pipe holds, the pieces may arrive together.
+func (s *Server) WriteApart(ctx context.Context, pieces ...[]byte) ([]*protocol.Request, error) {
+	return s.write(ctx, pieces, true)
+}
+
+func (s *Server) write(ctx context.Context, pieces [][]byte, apart bool) ([]*protocol.Request, error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	var requests []*protocol.Request
-	for _, p := range pieces {
+	for i, p := range pieces {
+		if apart && i > 0 {
+			s.drained(ctx)
+		}
 		s.mu.Lock()
 		s.in.Push(p, func(raw []byte, size int64) {
 			line := wire.Line{Seq: s.seq, At: time.Now(), Dir: wire.ClientToServer, Raw: raw, Size: size}
@@ -59,6 +73,17 @@ func (s *Server) put(ctx context.Context, p []byte) error {
 		}
 	}
 	return nil
+}
+
+// drained waits until the subject has taken up what is in the pipe. It is a
+// best effort: a subject that does not read is found out by its silence.
+func (s *Server) drained(ctx context.Context) {
+	for deadline := time.Now().Add(s.deadlines.Grace); time.Now().Before(deadline) && ctx.Err() == nil; {
+		if n, known := held(s.proc.Stdin()); !known || n == 0 {
+			return
+		}
+		time.Sleep(50 * time.Microsecond) // polls: no event tells when a pipe runs empty
+	}
 }
 
 // CloseInput ends the subject's stdin.

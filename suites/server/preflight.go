@@ -109,10 +109,7 @@ func (r *runner) calibrate(ctx context.Context, s *harness.Server) {
 
 // firstPrompt sees whether the answer to a prompt has the shape of the profile.
 func (r *runner) firstPrompt(ctx context.Context, s *harness.Server) {
-	if _, lacks := r.platformLacks()["model"]; lacks {
-		return
-	}
-	if _, lacks := r.cfg.Target.LacksCapability("model"); lacks {
+	if r.lacks("model") {
 		return
 	}
 	t := &T{Ctx: ctx, Profile: r.cfg.Profile, run: r, spec: spec{id: "preflight"}}

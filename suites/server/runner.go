@@ -236,6 +236,15 @@ func (r *runner) modelCalled(c model.Call) {
 	}
 }
 
+// lacks reports whether the subject or the platform lacks a capability.
+func (r *runner) lacks(capability string) bool {
+	if _, declared := r.cfg.Target.LacksCapability(capability); declared {
+		return true
+	}
+	_, lacks := r.platformLacks()[capability]
+	return lacks
+}
+
 // platformLacks are the capabilities that this platform, or what stands between
 // the suite and the server, leaves unjudged, with the reason.
 func (r *runner) platformLacks() map[string]string {

@@ -56,7 +56,9 @@ type named[V any] struct {
 }
 
 // families registers the specs of all families, in the order of the catalogue.
-var families = []func(*suite){}
+var families = []func(*suite){
+	direction, framing,
+}
 
 func newSuite(c *requirements.Catalogue) *suite {
 	s := &suite{catalogue: c, known: map[string]bool{}}

@@ -162,6 +162,14 @@ func (t *T) WritePieces(s *harness.Server, pieces ...[]byte) []*harness.Call {
 	return s.Calls(q)
 }
 
+// WriteApart writes each piece when the subject has taken up the one before, so
+// that they arrive one by one.
+func (t *T) WriteApart(s *harness.Server, pieces ...[]byte) []*harness.Call {
+	q, err := s.WriteApart(t.Ctx, pieces...)
+	t.Need("write to stdin", err)
+	return s.Calls(q)
+}
+
 // Served judges that the subject still answers: the barrier that closes most
 // stimuli. It is what "the next frame is served" means.
 func (t *T) Served(s *harness.Server, expected string, frames ...wire.Line) bool {
