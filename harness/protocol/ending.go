@@ -12,6 +12,7 @@ type ending struct {
 	shutdownAnswered bool
 	quiet            *wire.Line // the response after which nothing more was owed
 	cut              bool       // EOF or a signal: turns in flight may be lost
+	signalled        bool       // by the client: nothing is owed any more
 	endsTurns        bool       // shutdown, EOF or a signal: open turns are cut
 }
 
@@ -19,7 +20,10 @@ type ending struct {
 func (m *Monitor) InputClosed() { m.ending.cut, m.ending.endsTurns = true, true; m.cutTurns() }
 
 // Signalled tells that the client sent the process a signal.
-func (m *Monitor) Signalled() { m.ending.cut, m.ending.endsTurns = true, true; m.cutTurns() }
+func (m *Monitor) Signalled() {
+	m.ending.signalled, m.ending.cut, m.ending.endsTurns = true, true, true
+	m.cutTurns()
+}
 
 func (m *Monitor) shutdownSent(*Request) {
 	m.ending.shutdownSent, m.ending.endsTurns = true, true
@@ -86,7 +90,7 @@ type Ended struct {
 
 // End judges what is still owed when stdout has ended.
 func (m *Monitor) End(e Ended) []Violation {
-	if e.Told && !e.Partial {
+	if e.Told && !e.Partial && !m.ending.signalled {
 		m.unanswered()
 		m.neverEnded()
 	}

@@ -69,6 +69,10 @@ func (m *Monitor) Server(l wire.Line) Observation {
 	case !l.Terminated():
 		m.violate("S-FRM-01", "every line on stdout ends with LF", "stdout ended inside a line", l)
 	}
+	m.apply("S-MSG-10")
+	if msg.DuplicateName != "" {
+		m.violate("S-MSG-10", "no object on stdout has a member twice", fmt.Sprintf("%q stands twice", Short(msg.DuplicateName)), l)
+	}
 	switch msg.Kind {
 	case wire.Request:
 		m.violate("S-DIR-01", "a server writes responses and notifications only", fmt.Sprintf("a request: method %q, id %s", msg.Method, msg.ID.Token()), l)

@@ -17,8 +17,6 @@ func (m *Monitor) notification(l wire.Line, msg wire.Message) {
 	case !isObject:
 		m.violate("S-MSG-03", "a notification has an object params", "params is "+orAbsent(Short(string(msg.Params))), l)
 		return
-	case msg.DuplicateName != "":
-		m.violate("S-MSG-10", "no object on stdout has a member twice", fmt.Sprintf("%q stands twice", msg.DuplicateName), l)
 	}
 	if s := schemaOf(msg.Method, params); s != nil {
 		m.apply("S-MSG-05")

@@ -3,6 +3,8 @@ package protocol
 import (
 	"bytes"
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/dshconform/dshconform/harness/wire"
 )
@@ -62,16 +64,21 @@ func (r *requests) add(q *Request) {
 	r.order = append(r.order, q)
 }
 
-func (r *requests) take(key string) *Request {
+// take removes the open request that a response under this key settles. Of several
+// under one id an error is taken for the answer of one that is no prompt, a result
+// for a prompt's: which it was can't be told.
+func (r *requests) take(key string, failed bool) *Request {
 	list := r.open[key]
 	if len(list) == 0 {
 		return nil
 	}
-	q := list[0]
+	at := slices.IndexFunc(list, func(q *Request) bool { return q.prompt != failed })
+	at = max(at, 0)
+	q := list[at]
 	if len(list) == 1 {
 		delete(r.open, key)
 	} else {
-		r.open[key] = list[1:]
+		r.open[key] = slices.Delete(slices.Clone(list), at, at+1)
 	}
 	for i, o := range r.order {
 		if o == q {
@@ -136,8 +143,16 @@ func (m *Monitor) Client(l wire.Line) *Request {
 	case wire.Request:
 		return m.request(l, msg)
 	case wire.Notification:
+		if id := idIn.FindSubmatch(l.Raw); id != nil && anyCase(msg.Extra, "id") {
+			m.requests.mute(silent{line: Evidence(l), row: "S-MSG-08", id: wire.RawID(string(id[1])).Key(), expected: wrongCase})
+			break
+		}
 		m.requests.mute(silent{line: Evidence(l), row: "S-DIR-02/" + notificationVariant(msg.Method), expected: "a client notification gets no reply"})
 	case wire.Response:
+		if anyCase(msg.Extra, "method") {
+			m.requests.mute(silent{line: Evidence(l), row: "S-MSG-08", id: msg.ID.Key(), expected: wrongCase})
+			break
+		}
 		row, variant := "S-DIR-03", "unknown-id"
 		if len(m.requests.open[msg.ID.Key()]) > 0 {
 			variant = "id-in-flight"
@@ -152,9 +167,27 @@ func (m *Monitor) Client(l wire.Line) *Request {
 	case wire.Junk:
 		m.clientJunk(l, msg)
 	case wire.Other:
+		if id := idIn.FindSubmatch(l.Raw); id != nil && anyCase(msg.Extra, "id", "method") {
+			m.requests.mute(silent{line: Evidence(l), row: "S-MSG-08", id: wire.RawID(string(id[1])).Key(), expected: wrongCase})
+			break
+		}
 		m.requests.anonymous++ // no frame; what a reply would be is not settled
 	}
 	return nil
+}
+
+const wrongCase = "a member in another case is none of a frame's"
+
+// anyCase reports whether a name among names is one of want but for its case.
+func anyCase(names []string, want ...string) bool {
+	for _, n := range names {
+		for _, w := range want {
+			if strings.EqualFold(n, w) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func notificationVariant(method string) string {
@@ -191,7 +224,7 @@ func (m *Monitor) request(l wire.Line, msg wire.Message) *Request {
 
 // idIn finds what looks like a frame's id in a line that is no JSON, and what a
 // reader more lenient than ours would answer.
-var idIn = regexp.MustCompile(`"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*)`)
+var idIn = regexp.MustCompile(`"(?i:id)"\s*:\s*("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*)`)
 
 var nonFinite = regexp.MustCompile(`[:\[,]\s*-?(NaN|Infinity)\b`)
 

@@ -9,13 +9,15 @@ import (
 
 // response judges a response and finds the request that it settles.
 func (m *Monitor) response(l wire.Line, msg wire.Message) *Request {
-	q, exact := m.match(msg.ID), true
+	q, exact := m.requests.take(msg.ID.Key(), msg.Error != nil), true
 	if q == nil {
 		if q = m.requests.confused(msg.ID); q != nil && !m.mutedID(msg.ID) {
 			exact = false
-			m.requests.take(q.ID.Key())
+			m.requests.take(q.ID.Key(), msg.Error != nil)
+		} else if q = m.unmatched(l, msg); q != nil {
+			exact = false
+			m.requests.take(q.ID.Key(), msg.Error != nil)
 		} else {
-			m.unmatched(l, msg)
 			return nil
 		}
 	}
@@ -36,8 +38,6 @@ func (m *Monitor) response(l wire.Line, msg wire.Message) *Request {
 	m.answeredInShutdown(l, q)
 	return q
 }
-
-func (m *Monitor) match(id wire.ID) *Request { return m.requests.take(id.Key()) }
 
 // idRow is the requirement that binds the echo of this id.
 func idRow(id wire.ID) string {
@@ -79,40 +79,46 @@ func (m *Monitor) mutedID(id wire.ID) bool {
 	return false
 }
 
-// unmatched is a response whose id nobody waits for.
-func (m *Monitor) unmatched(l wire.Line, msg wire.Message) {
+// unmatched is a response whose id nobody waits for. It returns the request that
+// it must be the answer of all the same, where that can be told.
+func (m *Monitor) unmatched(l wire.Line, msg wire.Message) *Request {
 	for i := len(m.requests.silent) - 1; i >= 0; i-- {
 		if s := m.requests.silent[i]; s.id != "" && s.id == msg.ID.Key() {
 			m.violate(s.row, s.expected, "a reply", s.line, l)
-			return
+			return nil
 		}
 	}
 	if (msg.ID.IsNull() || !msg.ID.IsNumber() && !msg.ID.IsString()) && m.anonymousReply(l, msg) {
-		return
+		return nil
 	}
 	if first, again := m.requests.done[msg.ID.Key()]; again {
 		m.violate("S-MSG-04", "every request gets exactly one response", "a second response to id "+msg.ID.Token(), first, l)
-		return
+		return nil
 	}
-	if q := m.overflowing(); q != nil {
-		m.requests.take(q.ID.Key())
-		kept := Evidence(l)
-		q.Response, q.Answer = &kept, &msg
-		m.violate(idRow(q.ID), "a number that the server can't hold exactly is never answered under another id", "the response to id "+q.ID.Token()+" carries "+msg.ID.Token(), q.Line, l)
-		return
+	if q := m.onlyCandidate(); q != nil {
+		return q
 	}
 	m.violate("S-MSG-04", "a response answers a request", "a response to id "+msg.ID.Token()+", which no request in flight has", l)
+	return nil
 }
 
-// overflowing is the only open request whose id no float64 holds: a response
-// that matches nothing is most likely to be its.
-func (m *Monitor) overflowing() *Request {
+// onlyCandidate is the request that a response under a foreign id answers: one
+// whose id can't be held exactly, or else the only one in flight that is no
+// prompt.
+func (m *Monitor) onlyCandidate() *Request {
+	var only *Request
 	for _, q := range m.requests.order {
-		if strings.HasPrefix(idRow(q.ID), "S-IDS-03") {
+		switch {
+		case strings.HasPrefix(idRow(q.ID), "S-IDS-03"):
 			return q
+		case q.prompt || !q.Owed:
+		case only != nil:
+			return nil
+		default:
+			only = q
 		}
 	}
-	return nil
+	return only
 }
 
 // anonymousReply deals with a reply that names no request: null or no id. It
@@ -147,9 +153,6 @@ func (m *Monitor) wellFormed(l wire.Line, msg wire.Message, q *Request) bool {
 		return bad("both result and error")
 	case !msg.V2():
 		return bad("jsonrpc is " + orAbsent(string(msg.Version)))
-	}
-	if msg.DuplicateName != "" {
-		m.violate("S-MSG-10", "no object on stdout has a member twice", fmt.Sprintf("%q stands twice", msg.DuplicateName), l)
 	}
 	if msg.Error != nil {
 		m.apply("S-MSG-02")

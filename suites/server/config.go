@@ -42,11 +42,19 @@ type Config struct {
 	// allowed.
 	Progress Progress
 
+	// Begun is called once, before the first process is started, with the run as it
+	// will be: how the subject is launched, and no results; nil is allowed.
+	Begun func(*reports.Run)
+
 	// Save is called with the results so far as each spec ends; nil is allowed.
 	Save func(*reports.Run)
 
 	// Repeat is the command line that repeats the run, to which `--id ID` is added.
 	Repeat func(ids ...string) string
+
+	// Instead is the command line that judges the subject in another profile, which
+	// is the hint where it turns out to speak that one; nil is allowed.
+	Instead func(protocol.Profile) string
 
 	// Log gets remarks for the user, one line each; nil is allowed.
 	Log func(format string, args ...any)

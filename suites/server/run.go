@@ -38,6 +38,9 @@ func Run(ctx context.Context, cfg Config) (*reports.Run, error) {
 	}
 	r.results = results
 	defer r.close(context.WithoutCancel(ctx))
+	if cfg.Begun != nil {
+		cfg.Begun(r.result(false, ""))
+	}
 
 	if err := r.preflight(ctx); err != nil {
 		r.close(ctx)
@@ -223,6 +226,9 @@ func (r *runner) result(final bool, unreached string) *reports.Run {
 		ProfileNote:  r.profileNote,
 		Requirements: r.results.Requirements(final || unreached != "", unreached),
 		Besides:      r.results.Besides(),
+	}
+	if r.spoken != "" && r.cfg.Instead != nil {
+		run.Hint = r.cfg.Instead(r.spoken)
 	}
 	for _, l := range t.Lacks {
 		run.Subject.Lacks = append(run.Subject.Lacks, reports.Lack{Capability: l.Capability, Reason: l.Reason, Stale: r.stale(l.Capability)})

@@ -57,7 +57,7 @@ type named[V any] struct {
 
 // families registers the specs of all families, in the order of the catalogue.
 var families = []func(*suite){
-	direction, framing,
+	direction, framing, ids, messages,
 }
 
 func newSuite(c *requirements.Catalogue) *suite {

@@ -1,0 +1,137 @@
+package protocol
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/dshconform/dshconform/harness/wire"
+)
+
+// conversation plays lines to a monitor: "> …" is written by the client, "< …" by
+// the server, "! eof" and "! term" are what the client does besides. It returns
+// the ids of the requirements that were violated, in order.
+func conversation(o Options, script string) []string {
+	m := NewMonitor(o)
+	var rows []string
+	told := false
+	seq := 0
+	for _, l := range strings.Split(strings.TrimSpace(script), "\n") {
+		l = strings.TrimSpace(l)
+		if l == "" {
+			continue
+		}
+		raw := strings.NewReplacer(`\xff`, "\xff", `\LF`, "").Replace(strings.TrimPrefix(l[1:], " "))
+		if !strings.HasSuffix(l, `\LF`) { // \LF: the line is not terminated
+			raw += "\n"
+		}
+		line := wire.Line{Seq: seq, Raw: []byte(raw), Size: int64(len(raw))}
+		seq++
+		switch l[0] {
+		case '>':
+			line.Dir = wire.ClientToServer
+			m.Client(line)
+		case '<':
+			line.Dir = wire.ServerToClient
+			for _, v := range m.Server(line).Violations {
+				rows = append(rows, v.Row)
+			}
+		case '!':
+			told = true
+			switch strings.TrimSpace(raw) {
+			case "eof":
+				m.InputClosed()
+			case "term":
+				m.Signalled()
+			case "told":
+			}
+		}
+	}
+	for _, v := range m.End(Ended{Told: told}) {
+		rows = append(rows, v.Row)
+	}
+	return rows
+}
+
+const ask = `> {"jsonrpc":"2.0","id":"a","method":"x"}` + "\n"
+
+// TestSmallestViolations has the smallest conversation that breaks each rule
+// which does not concern sessions, and the soundest that comes close.
+func TestSmallestViolations(t *testing.T) {
+	for _, c := range []struct {
+		name, script string
+		rows         []string
+	}{
+		{"an answered request", ask + `< {"jsonrpc":"2.0","id":"a","result":{}}`, nil},
+		{"a request of the server", `< {"jsonrpc":"2.0","id":1,"method":"ask","params":{}}`, []string{"S-DIR-01"}},
+		{"a request of the server with id null", `< {"jsonrpc":"2.0","id":null,"method":"ask"}`, []string{"S-DIR-01"}},
+		{"a reply to a notification", `> {"jsonrpc":"2.0","method":"x"}` + "\n" + `< {"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}`, []string{"S-DIR-02/unknown"}},
+		{"a reply without id to a notification", `> {"jsonrpc":"2.0","method":"initialize"}` + "\n" + `< {"jsonrpc":"2.0","error":{"code":1,"message":"m"}}`, []string{"S-DIR-02/initialize"}},
+		{"a reply to a stray response", `> {"jsonrpc":"2.0","id":"zz","result":{}}` + "\n" + `< {"jsonrpc":"2.0","id":"zz","error":{"code":1,"message":"m"}}`, []string{"S-DIR-03/unknown-id"}},
+		{"a reply to a stray error", `> {"jsonrpc":"2.0","id":null,"error":{}}` + "\n" + `< {"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}`, []string{"S-DIR-04/id-null"}},
+
+		{"a banner", `< hello`, []string{"S-FRM-01"}},
+		{"a blank line", "<  ", []string{"S-FRM-01"}},
+		{"a JSON array", `< [1]`, []string{"S-FRM-01"}},
+		{"an unterminated last line", ask + `< {"jsonrpc":"2.0","id":"a","result":{}}\LF`, []string{"S-FRM-01"}},
+		{"a line cut by EOF", ask + `< {"jsonrpc":"2.0","id":"a","result":{}}` + "\n! eof\n" + `< {"jsonrpc":"2.0","method":"x","par\LF`, nil},
+		{"a reply to a malformed line", "> {oops\n" + `< {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse"}}`, []string{"S-FRM-05"}},
+		{"a reply under the id of a malformed line", `> {"id":"m","method":"x"` + "\n" + `< {"jsonrpc":"2.0","id":"m","error":{"code":1,"message":"m"}}`, []string{"S-FRM-05"}},
+		{"a reply to a batch", `> [{"jsonrpc":"2.0","id":"b","method":"x"}]` + "\n" + `< [{"jsonrpc":"2.0","id":"b","result":{}}]`, nil},
+		{"single replies to a batch", `> [{"jsonrpc":"2.0","id":"b","method":"x"}]` + "\n" + `< {"jsonrpc":"2.0","id":"b","result":{}}`, nil},
+		{"a reply to a line with NaN", `> {"jsonrpc":"2.0","id":"n","method":"x","params":{"a":NaN}}` + "\n" + `< {"jsonrpc":"2.0","id":"n","result":{}}`, nil},
+		{"a reply behind a BOM", "> \ufeff" + `{"jsonrpc":"2.0","id":"n","method":"x"}` + "\n" + `< {"jsonrpc":"2.0","id":"n","result":{}}`, nil},
+		{"no reply to invalid UTF-8", `> {"jsonrpc":"2.0","id":"n","method":"\xff"}` + "\n! told", nil},
+		{"invalid UTF-8", `< {"jsonrpc":"2.0","method":"x","params":{"a":"\xff"}}`, []string{"S-ENC-05"}},
+		{"an escaped lone surrogate", `< {"jsonrpc":"2.0","method":"x","params":{"a":"\ud800"}}`, nil},
+
+		{"a string id as a number", `> {"jsonrpc":"2.0","id":"1","method":"x"}` + "\n" + `< {"jsonrpc":"2.0","id":1,"result":{}}`, []string{"S-IDS-01/numeric-looking"}},
+		{"a string id in another case", ask + `< {"jsonrpc":"2.0","id":"A","result":{}}`, []string{"S-IDS-01/ascii"}},
+		{"an empty id as null", `> {"jsonrpc":"2.0","id":"","method":"x"}` + "\n" + `< {"jsonrpc":"2.0","id":null,"result":{}}`, []string{"S-IDS-01/empty"}},
+		{"a number as a string", `> {"jsonrpc":"2.0","id":-5,"method":"x"}` + "\n" + `< {"jsonrpc":"2.0","id":"-5","result":{}}`, []string{"S-IDS-02/negative"}},
+		{"a number by value", `> {"jsonrpc":"2.0","id":100,"method":"x"}` + "\n" + `< {"jsonrpc":"2.0","id":1e2,"result":{}}`, nil},
+		{"a rounded number", `> {"jsonrpc":"2.0","id":9007199254740993,"method":"x"}` + "\n" + `< {"jsonrpc":"2.0","id":9007199254740992,"result":{}}`, []string{"S-IDS-03/beyond-safe"}},
+		{"an overflowing number", `> {"jsonrpc":"2.0","id":1e400,"method":"x"}` + "\n" + `< {"jsonrpc":"2.0","id":null,"result":{}}`, []string{"S-IDS-03/overflow"}},
+		{"an inexact number without a response", `> {"jsonrpc":"2.0","id":1e400,"method":"x"}` + "\n! told", nil},
+
+		{"neither result nor error", ask + `< {"jsonrpc":"2.0","id":"a"}`, []string{"S-MSG-01"}},
+		{"result and error", ask + `< {"jsonrpc":"2.0","id":"a","result":{},"error":null}`, []string{"S-MSG-01"}},
+		{"no jsonrpc", ask + `< {"id":"a","result":{}}`, []string{"S-MSG-01"}},
+		{"a code that is a string", ask + `< {"jsonrpc":"2.0","id":"a","error":{"code":"E","message":"m"}}`, []string{"S-MSG-02"}},
+		{"an error without message", ask + `< {"jsonrpc":"2.0","id":"a","error":{"code":1}}`, []string{"S-MSG-02"}},
+		{"a notification without params", `< {"jsonrpc":"2.0","method":"x"}`, []string{"S-MSG-03"}},
+		{"an object that is no frame", `< {}`, []string{"S-MSG-03"}},
+		{"a second response", ask + strings.Repeat(`< {"jsonrpc":"2.0","id":"a","result":{}}`+"\n", 2), []string{"S-MSG-04"}},
+		{"a response to nothing", `< {"jsonrpc":"2.0","id":"a","result":{}}`, []string{"S-MSG-04"}},
+		{"no response", ask + "! told", []string{"S-MSG-04"}},
+		{"no response of a process that died", ask, nil},
+		{"a time in seconds", `< {"jsonrpc":"2.0","method":"session.event","params":{"sessionId":"s","event":{"type":"z","seq":0,"time":1790000000,"data":{}}}}`, []string{"S-MSG-05"}},
+		{"a reply to a request in another case", `> {"jsonrpc":"2.0","ID":"a","method":"x"}` + "\n" + `< {"jsonrpc":"2.0","id":"a","result":{}}`, []string{"S-MSG-08"}},
+		{"a member twice", `< {"jsonrpc":"2.0","method":"x","params":{"a":1,"a":2}}`, []string{"S-MSG-10"}},
+		{"a foreign serverInfo", `> {"jsonrpc":"2.0","id":"i","method":"initialize"}` + "\n" + `< {"jsonrpc":"2.0","id":"i","result":{"serverInfo":{"name":"x","version":"1"}}}`, []string{"S-INI-01"}},
+		{"the key", `< {"jsonrpc":"2.0","method":"x","params":{"a":"the-secret-key"}}`, []string{"S-SEC-02"}},
+
+		{"a shutdown result that is no object", `> {"jsonrpc":"2.0","id":"s","method":"shutdown"}` + "\n" + `< {"jsonrpc":"2.0","id":"s","result":null}`, []string{"S-SHD-01"}},
+		{"a line behind the last response", `> {"jsonrpc":"2.0","id":"s","method":"shutdown"}` + "\n" + `< {"jsonrpc":"2.0","id":"s","result":{}}` + "\n" + `< {"jsonrpc":"2.0","method":"bye","params":{}}`, []string{"S-SHD-02"}},
+		{"the answer to something sent behind the shutdown", `> {"jsonrpc":"2.0","id":"s","method":"shutdown"}` + "\n" + `< {"jsonrpc":"2.0","id":"s","result":{}}` + "\n" + ask + `< {"jsonrpc":"2.0","id":"a","result":{}}`, nil},
+		{"a request before EOF without a response", ask + "! eof", []string{"S-SHD-10/running"}},
+		{"a request before SIGTERM, which owes nothing", ask + "! term", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := NewWithT(t)
+			g.Expect(conversation(Options{Profile: Directional, Secrets: []string{"the-secret-key"}}, c.script)).To(Equal(c.rows))
+		})
+	}
+}
+
+func TestAFloodOfViolationsIsCountedNotKept(t *testing.T) {
+	g := NewWithT(t)
+	m := NewMonitor(Options{})
+	told := 0
+	for range 10_000 {
+		told += len(m.Server(wire.Line{Raw: []byte("y\n"), Size: 2}).Violations)
+	}
+	g.Expect(told).To(Equal(perRow))
+	g.Expect(m.Violations("S-FRM-01")).To(Equal(10_000))
+}
