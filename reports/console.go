@@ -112,7 +112,7 @@ func (c *console) broken(list []Requirement, prefix string) {
 			continue
 		}
 		if q.Known != nil {
-			c.line(fmt.Sprintf("%s%s %s  known: %s", prefix, paint(c.o.Color, q.Verdict, "known"), q.ID, Visible(oneLine(q.Known.Reason))))
+			c.line(fmt.Sprintf("%s%s %s: %s", prefix, paint(c.o.Color, q.Verdict, "known"), q.ID, Visible(oneLine(q.Known.Reason))))
 			continue
 		}
 		word := strings.ToUpper(strings.ReplaceAll(string(q.Verdict), "_", " "))

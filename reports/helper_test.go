@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goccy/go-yaml"
 	. "github.com/onsi/gomega"
 
 	"github.com/dshconform/dshconform/suites/requirements"
@@ -77,3 +78,6 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 	NewWithT(t).Expect(string(got)).To(Equal(string(want)), "UPDATE_GOLDEN=1 go test ./reports writes %s anew", path)
 }
+
+// yamlToAny decodes YAML into the shapes that a JSON Schema validator takes.
+func yamlToAny(text string, v any) error { return yaml.Unmarshal([]byte(text), v) }

@@ -143,8 +143,7 @@ func junitCaseOf(r *Run, q *Requirement) junitCase {
 	case q.Verdict == Fail:
 		c.Failure = &junitMessage{Message: xmlText(headline(q)), Type: q.Level, Text: xmlText(failureText(q))}
 	case q.Verdict == Error || q.Verdict == NotReached:
-		kind := strings.ReplaceAll(string(q.Verdict), "_", " ")
-		c.Error = &junitMessage{Message: xmlText(kind + ": " + oneLine(q.Reason)), Type: string(q.Verdict), Text: xmlText(failureText(q))}
+		c.Error = &junitMessage{Message: xmlText(reasonLabel(q.Verdict) + ": " + oneLine(q.Reason)), Type: string(q.Verdict), Text: xmlText(failureText(q))}
 	case q.Verdict == Warn:
 		c.Out = &junitText{xmlText(failureText(q))}
 	case q.Verdict == Observed:

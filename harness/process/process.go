@@ -212,7 +212,8 @@ func (p *Process) Kill() (left []Member, err error) {
 }
 
 // Close is Kill, and then closes the pipes and waits for every goroutine of the process. It is
-// idempotent and bounded by twice Command.KillTimeout (where the supervisor itself was wedged).
+// idempotent and bounded: by Command.KillTimeout, by twice that and a few seconds where the supervisor
+// itself was wedged or killed.
 func (p *Process) Close() (left []Member, err error) {
 	left, err = p.Kill()
 	p.closeOnce.Do(func() {

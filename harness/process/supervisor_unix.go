@@ -125,6 +125,7 @@ func (s *supervisor) start(r startRequest) bool {
 	for _, fd := range []int{stdinFD, stdoutFD, stderrFD} {
 		_ = unix.Close(fd)
 	}
+	_ = os.Chdir("/") // the subject's directory is not ours to hold
 	if err != nil {
 		var errno syscall.Errno
 		errors.As(err, &errno)
@@ -166,7 +167,7 @@ func (s *supervisor) reaped(status unix.WaitStatus, usage unix.Rusage) {
 // sweep ends the whole tree.
 func (s *supervisor) sweep(timeout time.Duration) []proc {
 	return sweep{
-		list: func() ([]proc, error) { return treeOf(os.Getpid(), s.pid, s.nonce) },
+		list: func() ([]proc, error) { return glance(os.Getpid(), s.pid, s.nonce) },
 		kill: func(pid int) error { return unix.Kill(pid, unix.SIGKILL) },
 		gone: s.gone,
 	}.run(timeout)

@@ -8,29 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// proc is a process as the system's table shows it.
-type proc struct {
-	pid, parent    int
-	group, session int
-	dead           bool // a zombie
-}
-
-// described gives the live ones of a list their command lines. The number is bounded, so that a fork
-// bomb does not become a report of a gigabyte.
-func described(found []proc) []Member {
-	const most = 1000
-	var members []Member
-	for _, f := range found {
-		if len(members) == most {
-			break
-		}
-		if !f.dead {
-			members = append(members, Member{Pid: f.pid, Parent: f.parent, Command: commandLine(f.pid)})
-		}
-	}
-	return members
-}
-
 // sweep ends a set of processes that may grow while it is swept: a process that forks faster than it
 // is found has a child that the next round finds. Groups are signalled as wholes, because the kernel
 // does that in one step that no fork of a member can slip through.

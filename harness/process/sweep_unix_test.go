@@ -70,7 +70,7 @@ func TestSweepNeverSignalsItsOwnGroup(t *testing.T) {
 
 func TestSweepCatchesWhatForksMeanwhile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		generations := rapid.IntRange(1, 5).Draw(t, "generations")
+		generations := rapid.IntRange(1, 3).Draw(t, "generations")
 		next := 100
 		f := &table{procs: map[int]proc{10: {pid: 10, group: 10}}}
 		f.onKill = func(int) {

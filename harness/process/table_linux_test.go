@@ -16,10 +16,10 @@ func TestParseStat(t *testing.T) {
 		raw  string
 		want procStat
 	}{
-		{"12 (sh) S" + rest, procStat{proc: proc{pid: 12, parent: 1, group: 20, session: 30}}},
-		{"12 (a) Z 9 (b) c) R" + rest, procStat{proc: proc{pid: 12, parent: 1, group: 20, session: 30}}},
-		{"12 () Z" + rest, procStat{proc: proc{pid: 12, parent: 1, group: 20, session: 30, dead: true}}},
-		{"12 (\n) X" + rest, procStat{proc: proc{pid: 12, parent: 1, group: 20, session: 30, dead: true}}},
+		{"12 (sh) S" + rest, procStat{proc: proc{pid: 12, parent: 1, group: 20, session: 30, name: "sh"}}},
+		{"12 (a) Z 9 (b) c) R" + rest, procStat{proc: proc{pid: 12, parent: 1, group: 20, session: 30, name: "a) Z 9 (b) c"}}},
+		{"12 () Z" + rest, procStat{proc: proc{pid: 12, parent: 1, group: 20, session: 30, name: "", dead: true}}},
+		{"12 (\n) X" + rest, procStat{proc: proc{pid: 12, parent: 1, group: 20, session: 30, name: "", dead: true}}},
 	} {
 		t.Run(c.raw, func(t *testing.T) {
 			g := NewWithT(t)
@@ -84,5 +84,20 @@ func TestCommandLineIsOneShortLine(t *testing.T) {
 	g.Expect(len(got)).To(BeNumerically("<", 220))
 	g.Expect(in.Close()).To(Succeed())
 	_ = cmd.Wait()
-	g.Expect(commandLine(cmd.Process.Pid)).To(Equal("[]"), "it is gone")
+	g.Expect(commandLine(cmd.Process.Pid)).To(BeEmpty(), "it is gone")
+}
+
+func TestAReadThatASubjectHoldsUpIsGivenUp(t *testing.T) {
+	g := NewWithT(t)
+	b := newBound(20 * time.Millisecond)
+	defer b.stop()
+	fast, ok := within(b, func() string { return "x" })
+	g.Expect(fast).To(Equal("x"))
+	g.Expect(ok).To(BeTrue())
+	release := make(chan struct{})
+	defer close(release)
+	_, ok = within(b, func() string { <-release; return "late" })
+	g.Expect(ok).To(BeFalse())
+	_, ok = within(b, func() string { return "x" })
+	g.Expect(ok).To(BeFalse(), "the bound is one for all")
 }

@@ -54,6 +54,7 @@ func parseStat(raw []byte) (procStat, error) {
 	}
 	pid, _ := strconv.Atoi(string(bytes.TrimSpace(raw[:open])))
 	s := procStat{proc: proc{pid: pid, parent: int(number(1)), group: int(number(2)), session: int(number(3))}}
+	s.name = strings.ToValidUTF8(oneLine(string(raw[open+1:end])), "\uFFFD")
 	s.own = time.Duration(number(11)+number(12)) * tick
 	s.children = time.Duration(number(13)+number(14)) * tick
 	// A process whose first thread has ended shows as a zombie while its other threads run on.
@@ -68,6 +69,20 @@ func treeOf(supervisor, _ int, _ string) ([]proc, error) {
 	found := make([]proc, len(stats))
 	for i := range stats {
 		found[i] = stats[i].proc
+	}
+	return found, err
+}
+
+// glance is treeOf at half the price: one walk, for a sweep that looks again anyway.
+func glance(supervisor, _ int, _ string) ([]proc, error) {
+	walk := walkChildren
+	if !hasChildrenFiles() {
+		walk = walkTable
+	}
+	stats, err := walk(supervisor)
+	found := make([]proc, 0, len(stats))
+	for _, s := range stats {
+		found = append(found, s.proc)
 	}
 	return found, err
 }
@@ -186,6 +201,9 @@ func allPids() ([]int, error) {
 	return pids, nil
 }
 
+// strayPatience bounds the reading of all environments of the machine.
+const strayPatience = 5 * time.Second
+
 // strays finds a tree whose supervisor is no more: what carries the nonce in its environment or is
 // in the session of the launched process, and the descendants of those.
 func strays(launched int, nonce string) ([]proc, error) {
@@ -194,6 +212,8 @@ func strays(launched int, nonce string) ([]proc, error) {
 		return nil, err
 	}
 	mark := []byte(NonceVariable + "=" + nonce)
+	bound := newBound(strayPatience)
+	defer bound.stop()
 	found := map[int]procStat{}
 	for _, pid := range pids {
 		s, err := readStat(pid)
@@ -202,8 +222,11 @@ func strays(launched int, nonce string) ([]proc, error) {
 		}
 		belongs := launched > 1 && s.session == launched
 		if !belongs {
-			env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-			belongs = err == nil && bytes.Contains(env, mark)
+			env, _ := within(bound, func() []byte {
+				env, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+				return env
+			})
+			belongs = bytes.Contains(env, mark)
 		}
 		if !belongs {
 			continue
@@ -240,14 +263,13 @@ func cpuOf(supervisor int, _ string) (time.Duration, error) {
 	return sum, err
 }
 
-// commandLine is a process's command line in one line of bounded length.
+// commandLine is a process's command line in one line of bounded length; empty where it has none.
 func commandLine(pid int) string {
 	const most = 200
 	dir := "/proc/" + strconv.Itoa(pid)
 	raw, err := os.ReadFile(dir + "/cmdline")
 	if err != nil || len(raw) == 0 {
-		raw, _ = os.ReadFile(dir + "/comm")
-		return "[" + oneLine(string(raw)) + "]"
+		return ""
 	}
 	line := strings.ToValidUTF8(oneLine(strings.ReplaceAll(strings.TrimRight(string(raw), "\x00"), "\x00", " ")), "\uFFFD")
 	if len(line) > most {

@@ -32,9 +32,12 @@ func (m *Monitor) shutdownSent(*Request) {
 }
 
 // cutTurns exempts the children that run now: what is owed of them ends here.
+// Where prompts settle, a child whose root's prompt was answered is none of them:
+// its end was owed before that.
 func (m *Monitor) cutTurns() {
 	for _, c := range m.children {
-		if c.finished == nil {
+		owed := m.o.Profile.Settles() && len(m.root(c.id).prompts) == 0
+		if c.finished == nil && !owed {
 			c.cut = true
 		}
 	}

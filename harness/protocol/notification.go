@@ -61,11 +61,17 @@ func (m *Monitor) sessionFinished(l wire.Line, params wire.Object) {
 	m.apply("S-ORD-07")
 	m.apply("S-TRN-09")
 	switch {
+	case s.tangled, s.forked:
+		return
 	case len(s.finished) > 0:
 		m.violate("S-TRN-09", "one session.finished for each settled prompt", "a second one", s.finished[0].line, l)
 		return
+	case s.lacking != nil:
+		m.violate("S-ORD-07", "session.finished comes before the response of its prompt", "it comes behind it", *s.lacking, l)
+		s.lacking = nil
+		return
 	case len(s.prompts) == 0 && s.answered != nil:
-		m.violate("S-ORD-07", "session.finished comes before the response of its prompt", "it comes behind it", *s.answered, l)
+		m.violate("S-TRN-09", "one session.finished for each settled prompt", "one more behind its response", *s.answered, l)
 		return
 	}
 	s.finished = append(s.finished, finished{Evidence(l)})
@@ -90,11 +96,26 @@ func (m *Monitor) sessionFinished(l wire.Line, params wire.Object) {
 	}
 }
 
-// finishedOnce judges at the response of a settled prompt whether its
-// session.finished came.
+// finishedOnce notes at the response of a settled prompt whether its
+// session.finished came. One that comes later is in the wrong place; only when
+// the next turn starts, or at the end, is it certain that there is none.
 func (m *Monitor) finishedOnce(l wire.Line, s *session) {
+	if s.tangled || s.forked {
+		return
+	}
+	m.apply("S-TRN-09")
+	m.finishedNever(s)
 	if len(s.finished) == 0 {
-		m.violate("S-TRN-09", "session.finished comes once for each settled prompt, before its response", "the response comes without", s.turnEvidence(), l)
+		kept := Evidence(l)
+		s.lacking = &kept
 	}
 	s.finished = nil
+}
+
+// finishedNever judges a response whose session.finished did not come.
+func (m *Monitor) finishedNever(s *session) {
+	if s.lacking != nil {
+		m.violate("S-TRN-09", "session.finished comes once for each settled prompt, before its response", "the response comes without", *s.lacking)
+		s.lacking = nil
+	}
 }

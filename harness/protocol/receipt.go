@@ -8,8 +8,9 @@ import (
 
 // receipt is a messageId that a prompt was answered with.
 type receipt struct {
-	id   string
-	line wire.Line
+	id    string
+	line  wire.Line
+	quiet bool // nothing ran or waited when its prompt was sent: the next idle is that of its turn
 }
 
 // status is the run state of a session in the receipt profile.
@@ -108,7 +109,13 @@ func (m *Monitor) statusChanges(l wire.Line, params wire.Object) {
 		return
 	}
 	s := m.session(id)
+	if s.forked {
+		return
+	}
 	now, _ := params.String("status")
+	if m.childsIdle(l, s, now) {
+		return
+	}
 	m.apply("S-ORD-09")
 	switch {
 	case now == s.current || (now == "idle" && s.current == ""):
@@ -125,6 +132,18 @@ func (m *Monitor) statusChanges(l wire.Line, params wire.Object) {
 		m.receiptsSeen(s)
 	}
 	s.current, s.changed = now, Evidence(l)
+	m.childStatus(l, s, now)
+}
+
+// childsIdle judges an idle that comes right behind the end of a child while its
+// parent is not in the state to report one: the child's, under the wrong id.
+func (m *Monitor) childsIdle(l wire.Line, s *session, now string) bool {
+	if now != "idle" || s.childEnded == nil || m.ending.endsTurns || s.open == nil && s.current != "idle" {
+		return false
+	}
+	m.violate("S-SUB-03", "a child's idle is not its parent's", "the parent is reported idle where its child got idle", *s.childEnded, l)
+	s.childEnded = nil
+	return true
 }
 
 func orNever(s string) string {
@@ -149,28 +168,25 @@ func (m *Monitor) stepsWhileIdle(l wire.Line, s *session) {
 	}
 }
 
-// receiptsSeen judges whether the ids of the receipts showed up in the inbox.
-// A message that was queued when the process was told to end may never show.
+// receiptsSeen judges whether the ids of the receipts showed up in the inbox. A
+// splice may come behind its response, so that of a prompt that was sent to a
+// busy session may come behind an idle too; the idle after that is its own. A
+// message that was queued when the process was told to end may never show.
 func (m *Monitor) receiptsSeen(s *session) {
 	if m.ending.endsTurns {
 		return
 	}
+	var open []receipt
 	for _, r := range s.receipts {
 		m.apply("S-TRN-10")
-		if !s.seen[r.id] {
+		switch {
+		case s.seen[r.id]:
+		case r.quiet:
 			m.violate("S-TRN-10", "the messageId shows up in agent/inbox/spliced", "it never did: "+Short(r.id), r.line)
+		default:
+			r.quiet = true
+			open = append(open, r)
 		}
 	}
-	s.receipts = nil
-}
-
-func (m *Monitor) inboxesAtTheEnd() {
-	if m.o.Profile != Receipt {
-		return
-	}
-	for _, s := range m.sessions {
-		if s.current == "idle" {
-			m.receiptsSeen(s)
-		}
-	}
+	s.receipts = open
 }

@@ -27,6 +27,8 @@ type Request struct {
 
 	prompt        bool
 	afterShutdown bool
+	overlaps      bool // a prompt that was sent while a turn of its session was seen to run
+	quiet         bool // a prompt that was sent to a session where nothing ran or waited
 }
 
 // Settled reports whether a response came.

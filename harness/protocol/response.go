@@ -223,7 +223,7 @@ func (m *Monitor) promptResult(l wire.Line, result wire.Object, q *Request) {
 		if id, ok := result.String("messageId"); !ok || id == "" {
 			m.violate("S-TRN-10", "the result has a string messageId", "messageId is "+orAbsent(Short(string(result["messageId"]))), l)
 		} else if s != nil {
-			s.receipts = append(s.receipts, receipt{id: id, line: Evidence(l)})
+			s.receipts = append(s.receipts, receipt{id: id, line: Evidence(l), quiet: q.quiet})
 		}
 		for name := range result {
 			if name != "messageId" {
@@ -245,11 +245,15 @@ func (m *Monitor) outcome(l wire.Line, result wire.Object, s *session) {
 	}
 	row, want := statusRow(end.kind), SettledStatus(end.kind, m.o.MaxTokensAsSuccess)
 	m.apply(row)
-	if status != want {
-		m.violate(row, fmt.Sprintf("status is %q where the turn ended with kind %q", want, end.kind), "it is "+orAbsent(Short(string(result["status"]))), end.line, l)
-	}
 	m.apply("S-TRN-02")
-	if !wire.SameValue(result["reason"], end.reason) {
+	reason, _ := wire.AsObject(result["reason"])
+	kind, _ := reason.String("kind")
+	switch {
+	case status != want:
+		m.violate(row, fmt.Sprintf("status is %q where the turn ended with kind %q", want, end.kind), "it is "+orAbsent(Short(string(result["status"]))), end.line, l)
+	case kind != "" && kind != end.kind && row != "S-TRN-01" && row != "S-TRN-03":
+		m.violate(row, fmt.Sprintf("the reason is of kind %q like that of the turn/end", end.kind), fmt.Sprintf("it is of kind %q", Short(kind)), end.line, l)
+	case !wire.SameValue(result["reason"], end.reason):
 		m.violate("S-TRN-02", "reason equals that of the session's last turn/end: "+Short(string(end.reason)), "it is "+orAbsent(Short(string(result["reason"]))), end.line, l)
 	}
 }

@@ -2,7 +2,6 @@ package protocol
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -11,20 +10,32 @@ import (
 
 // session is what the monitor knows of one session.
 type session struct {
-	id       string
-	prompts  []*Request // in flight
-	answered *wire.Line // the last response of a prompt that left none in flight
-	refused  bool       // that response was an error
-	owedTurn []*Request // successful prompts whose turn has not shown its turn/end
+	id        string
+	prompts   []*Request // in flight
+	prompted  bool       // a prompt ever named it
+	answered  *wire.Line // the last response of a prompt that left none in flight
+	refused   bool       // that response was an error
+	owedTurn  []*Request // successful prompts whose turn has not shown its turn/end
+	overtaken *overtaken // the turn that was open when its prompt succeeded
 
 	nextSeq int64
 	events  int
 	first   wire.Line // the first event, evidence of a child that nobody announced
 	open    *turnStart
 	last    *turnEnd
+	ends    int  // turn/end seen
 	late    bool // the events that come belong to a turn that was already judged late
 
+	crowded bool // several prompts were sent before its first event
+	forked  bool // it was created twice: two sequences under one id can't be told apart
+	tangled bool // two turns ran at once, until no prompt is in flight
+
 	finished []finished // accepted: session.finished since the last response
+	lacking  *wire.Line // accepted: the response that came without
+
+	said       jsontext.Value // content of the last assistant/message, where no prompt named the session
+	saidLine   wire.Line
+	childEnded *wire.Line // the end of a child's turn, until the session itself goes on
 	inbox
 	status
 }
@@ -34,6 +45,13 @@ type turnStart struct {
 	line   wire.Line
 }
 
+// overtaken is a turn whose prompt succeeded before its turn/end was seen.
+type overtaken struct {
+	number int64
+	answer wire.Line
+	blamed bool // under a requirement more specific than the late events
+}
+
 type turnEnd struct {
 	number int64
 	kind   string
@@ -41,8 +59,9 @@ type turnEnd struct {
 	line   wire.Line
 }
 
+// lastEnd is what the outcome of a prompt is compared with, nil where nothing is.
 func (s *session) lastEnd() *turnEnd {
-	if s == nil {
+	if s == nil || s.tangled || s.forked {
 		return nil
 	}
 	return s.last
@@ -82,8 +101,17 @@ func (m *Monitor) running() int {
 
 func (m *Monitor) prompted(q *Request) {
 	s := m.session(q.Session)
-	s.prompts = append(s.prompts, q)
-	s.answered, s.late = nil, false
+	q.overlaps = s.open != nil
+	q.quiet = s.current != "running" && len(s.prompts) == 0 && len(s.receipts) == 0 && !m.childRuns(s.id)
+	if len(s.prompts) == 0 && s.tangled {
+		s.tangled, s.open = false, nil
+	}
+	s.crowded = s.crowded || len(s.prompts) > 0 && s.events == 0
+	s.prompts, s.prompted = append(s.prompts, q), true
+	s.answered, s.late, s.said = nil, false, nil
+	if c := m.children[q.Session]; c != nil {
+		c.disturbed = true // what a prompt does to a child has no right answer
+	}
 }
 
 // settled keeps the bookkeeping of a prompt that was answered.
@@ -105,11 +133,12 @@ func (m *Monitor) settled(l wire.Line, msg wire.Message, q *Request) {
 	if m.o.Profile == Accepted && ok {
 		m.finishedOnce(l, s)
 	}
-	if ok {
+	if ok && !s.tangled && !s.forked {
 		m.apply("S-TRN-12")
 		if s.last == nil || s.open != nil {
 			s.owedTurn = append(s.owedTurn, q)
 		}
+		m.overtakes(l, s)
 	}
 	if len(s.prompts) == 0 {
 		kept := Evidence(l)
@@ -132,9 +161,9 @@ func (m *Monitor) neverEnded() {
 				m.violate("S-TRN-12", "a prompt succeeds only with the turn/end of its turn", "none came, then or later", q.Line, *q.Response)
 			}
 		}
+		m.finishedNever(s)
 	}
 	m.childrenAtTheEnd()
-	m.inboxesAtTheEnd()
 }
 
 // event judges one session.event.
@@ -149,9 +178,12 @@ func (m *Monitor) event(l wire.Line, params wire.Object) {
 		s.first = Evidence(l)
 	}
 	m.sequence(l, e, s)
-	m.childEvent(l, id, kind, data)
+	if s.forked {
+		return
+	}
 	number, numbered := data.Int("turn")
-	late := m.lateEvent(l, s, kind, numbered)
+	m.childEvent(l, s, kind, data)
+	late := m.lateEvent(l, s, kind, number, numbered)
 	switch kind {
 	case EventTurnStart:
 		m.turnStarts(l, s, number, late)
@@ -163,14 +195,14 @@ func (m *Monitor) event(l wire.Line, params wire.Object) {
 		if kind == EventUserMessage {
 			s.served(data)
 		}
-		if numbered && !late {
+		if numbered && !late && !s.tangled {
 			m.apply("S-ORD-06")
 			if s.open == nil || s.open.number != number {
 				m.violate("S-ORD-06", fmt.Sprintf("an event with turn %d lies between the turn/start and the turn/end of that turn", number), kind+" outside of it", s.turnEvidence(), l)
 			}
 		}
 	}
-	if m.o.Profile == Accepted && !late && len(s.finished) > 0 && ofTheTurn(kind, numbered) {
+	if m.o.Profile == Accepted && !late && !s.tangled && len(s.finished) > 0 && ofTheTurn(kind, numbered) {
 		m.violate("S-ORD-07", "session.finished comes after the events of its turn", kind+" comes behind it", s.finished[0].line, l)
 	}
 }
@@ -191,84 +223,15 @@ func (m *Monitor) sequence(l wire.Line, e wire.Object, s *session) {
 		return // its schema says so
 	}
 	m.apply("S-ORD-03")
-	if seq != s.nextSeq {
+	if s.crowded {
+		m.apply("S-OVL-10")
+		if seq < s.nextSeq && !s.forked {
+			m.violate("S-OVL-10", "prompts that come together create their session once, with one sequence of events", fmt.Sprintf("seq %d comes a second time", seq), s.first, l)
+			s.forked = true
+		}
+	}
+	if seq != s.nextSeq && !s.forked {
 		m.violate("S-ORD-03", fmt.Sprintf("the next event of session %q has seq %d", Short(s.id), s.nextSeq), fmt.Sprintf("seq %d", seq), l)
 	}
 	s.nextSeq = seq + 1
-}
-
-// ofTheTurn tells whether an event belongs to a turn: it carries a turn number,
-// or is of a type that only turns emit. Events of the session (its title, its
-// inbox, …) may come at any time.
-func ofTheTurn(kind string, numbered bool) bool {
-	if numbered {
-		return true
-	}
-	switch family, _, _ := strings.Cut(kind, "/"); family {
-	case "turn", "assistant", "tool", "step":
-		return true
-	}
-	return kind == EventUserMessage
-}
-
-// lateEvent judges an event of a turn whose prompt was answered already. It
-// reports whether the event is late, so that it is not judged a second time.
-func (m *Monitor) lateEvent(l wire.Line, s *session, kind string, numbered bool) bool {
-	if !m.o.Profile.Settles() || !ofTheTurn(kind, numbered) {
-		return false
-	}
-	root := m.root(s.id)
-	if m.children[s.id] == nil && len(s.prompts) == 0 && s.answered == nil {
-		return false // a session that nobody prompted or announced: see subagents
-	}
-	m.apply("S-ORD-01")
-	m.apply("S-ORD-05")
-	if len(root.prompts) > 0 || len(s.prompts) > 0 || root.answered == nil {
-		return false
-	}
-	if s.late {
-		return true
-	}
-	answer := *root.answered
-	switch {
-	case root.refused:
-		m.violate("S-ORD-04", "an error response comes after the notifications that its handler emitted", kind+" comes behind it", answer, l)
-		s.late = kind == EventTurnStart
-	case kind == EventTurnStart && m.children[s.id] == nil && len(s.owedTurn) == 0:
-		m.violate("S-ORD-05", "a turn starts where a prompt asks for it", "a turn that no prompt asked for", answer, l)
-		s.late = true
-	default:
-		m.violate("S-ORD-01", "every event of the turn comes before the response", kind+" comes behind it", answer, l)
-	}
-	return true
-}
-
-func (m *Monitor) turnStarts(l wire.Line, s *session, number int64, late bool) {
-	if !late {
-		m.apply("S-ORD-06")
-		if s.open != nil {
-			m.violate("S-ORD-06", fmt.Sprintf("turn %d ends before another starts", s.open.number), fmt.Sprintf("turn %d starts", number), s.open.line, l)
-		}
-		m.stepsWhileIdle(l, s)
-	}
-	s.open = &turnStart{number: number, line: Evidence(l)}
-}
-
-func (m *Monitor) turnEnds(l wire.Line, s *session, number int64, data wire.Object, late bool) {
-	if !late {
-		m.apply("S-ORD-06")
-		if s.open == nil || s.open.number != number {
-			m.violate("S-ORD-06", "turn/start comes before the turn/end of its turn", fmt.Sprintf("the end of turn %d, which is not open", number), s.turnEvidence(), l)
-		}
-	}
-	reason, _ := data.Object("reason")
-	kind, _ := reason.String("kind")
-	s.open = nil
-	s.turnServed()
-	if len(s.owedTurn) > 0 {
-		s.owedTurn = s.owedTurn[1:]
-	}
-	if !late {
-		s.last = &turnEnd{number: number, kind: kind, reason: data["reason"], line: Evidence(l)}
-	}
 }

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -10,14 +11,12 @@ import (
 
 // child is a subagent's session.
 type child struct {
-	id, parent  string
-	started     *wire.Line // subagent.started
-	finished    *wire.Line // subagent.finished
-	cut         bool       // shutdown, EOF or a signal came while it ran
-	lastContent jsontext.Value
-	lastMessage wire.Line
-	ended       bool // its turn ended
-	judgedLate  bool
+	id, parent string
+	started    *wire.Line // subagent.started
+	finished   *wire.Line // subagent.finished
+	cut        bool       // shutdown, EOF or a signal came while it ran
+	disturbed  bool       // the client sent it a prompt: what becomes of it has no right answer
+	judgedLate bool
 }
 
 func (m *Monitor) child(id string) *child {
@@ -45,6 +44,9 @@ func (m *Monitor) subagentStarted(l wire.Line, params wire.Object) {
 	}
 	kept := Evidence(l)
 	c.parent, c.started, c.cut = parent, &kept, m.ending.endsTurns
+	if s := m.sessions[id]; s != nil && s.prompted {
+		c.disturbed = true
+	}
 }
 
 // lateSubagent judges a notification of a child of a parent whose prompt was
@@ -55,6 +57,9 @@ func (m *Monitor) lateSubagent(l wire.Line, parent, what string) {
 	}
 	m.apply("S-ORD-02")
 	root := m.root(parent)
+	if root.tangled || root.overtaken != nil && root.overtaken.blamed {
+		return
+	}
 	if len(root.prompts) == 0 && root.answered != nil && m.ending.quiet == nil && !m.ending.shutdownAnswered {
 		m.violate("S-ORD-02", what+" of the turn comes before the response", "it comes behind it", *root.answered, l)
 	}
@@ -67,6 +72,13 @@ func (m *Monitor) subagentFinished(l wire.Line, params wire.Object) {
 	m.lateSubagent(l, parent, NotificationSubagentFinished)
 	c := m.children[id]
 	if c == nil || c.started == nil {
+		if other := m.mistaken(parent); other != nil {
+			m.apply("S-SUB-09")
+			m.violate("S-SUB-09", "subagent.finished names the child that subagent.started named: "+Short(other.id), "it names "+Short(id), *other.started, l)
+			kept := Evidence(l)
+			other.finished = &kept
+			return
+		}
 		m.apply("S-SUB-01")
 		m.violate("S-SUB-01", "subagent.started comes before anything else of a child", "subagent.finished of "+Short(id)+", which never started", l)
 		kept := Evidence(l)
@@ -75,6 +87,9 @@ func (m *Monitor) subagentFinished(l wire.Line, params wire.Object) {
 	}
 	m.apply("S-SUB-02")
 	m.apply("S-SUB-09")
+	if c.disturbed {
+		return
+	}
 	if c.finished != nil {
 		m.violate("S-SUB-02", "subagent.finished comes once for each child", "a second one of "+Short(id), *c.finished, l)
 		return
@@ -88,23 +103,48 @@ func (m *Monitor) subagentFinished(l wire.Line, params wire.Object) {
 	if s := m.sessions[id]; s != nil && s.open != nil {
 		m.violate("S-SUB-02", "subagent.finished comes after the child's turn/end", "its turn is still open", s.open.line, l)
 		c.judgedLate = true
+		return
 	}
 	m.lastMessage(l, params, c)
 }
 
+// mistaken is the child of parent that a subagent.finished under an unknown id
+// is most likely about: the only one that started and has no end, and whose own
+// session, under the id that was announced, does not run.
+func (m *Monitor) mistaken(parent string) *child {
+	var found *child
+	for _, c := range m.children {
+		if c.parent != parent || c.started == nil || c.finished != nil || c.disturbed {
+			continue
+		}
+		if s := m.sessions[c.id]; s != nil && s.open != nil {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = c
+	}
+	return found
+}
+
 // lastMessage compares lastAssistantMessage with what the child showed.
 func (m *Monitor) lastMessage(l wire.Line, params wire.Object, c *child) {
+	s := m.sessions[c.id]
+	if s == nil || s.ends == 0 {
+		return // the child's turn was not shown, so there is nothing to compare with
+	}
 	m.apply("S-SUB-07")
 	got, there := params["lastAssistantMessage"]
 	switch {
-	case c.lastContent == nil && there && m.sessions[c.id] != nil:
+	case s.said == nil && there:
 		m.violate("S-SUB-07", "lastAssistantMessage is absent where the child has no assistant/message", "it is "+Short(string(got)), l)
-	case c.lastContent == nil || !hasText(c.lastContent):
+	case s.said == nil || !hasText(s.said):
 		// what stands there when that message has no text has no right answer (S-SUB-08)
 	case !there:
-		m.violate("S-SUB-07", "lastAssistantMessage is the content of the child's last assistant/message", "it is absent", c.lastMessage, l)
-	case !wire.SameValue(got, c.lastContent):
-		m.violate("S-SUB-07", "lastAssistantMessage is the content of the child's last assistant/message: "+Short(string(c.lastContent)), "it is "+Short(string(got)), c.lastMessage, l)
+		m.violate("S-SUB-07", "lastAssistantMessage is the content of the child's last assistant/message", "it is absent", s.saidLine, l)
+	case !wire.SameValue(got, s.said):
+		m.violate("S-SUB-07", "lastAssistantMessage is the content of the child's last assistant/message: "+Short(string(s.said)), "it is "+Short(string(got)), s.saidLine, l)
 	}
 }
 
@@ -120,30 +160,61 @@ func hasText(content jsontext.Value) bool {
 }
 
 // childEvent keeps what the rules of children need of a session's events.
-func (m *Monitor) childEvent(l wire.Line, id, kind string, data wire.Object) {
-	c := m.children[id]
+func (m *Monitor) childEvent(l wire.Line, s *session, kind string, data wire.Object) {
+	if !s.prompted && kind == EventAssistantMessage { // a child, or one that was not announced yet
+		message, _ := data.Object("message")
+		s.said, s.saidLine = message["content"], Evidence(l)
+	}
+	if !m.o.Profile.Settles() || strings.HasPrefix(kind, "assistant/") || strings.HasPrefix(kind, "turn/") {
+		s.childEnded = nil
+	}
+	c := m.children[s.id]
 	if c == nil {
 		return
 	}
-	if c.finished != nil && !c.ended && !c.judgedLate && !c.cut && ofTheTurn(kind, false) {
+	if c.finished != nil && !c.judgedLate && !c.cut && !c.disturbed && s.ends == 0 && ofTheTurn(kind, false) {
 		c.judgedLate = true
 		m.violate("S-SUB-02", "subagent.finished comes after the child's turn/end", kind+" of the child comes behind it", *c.finished, l)
 	}
-	switch kind {
-	case EventAssistantMessage:
-		message, _ := data.Object("message")
-		c.lastContent, c.lastMessage = message["content"], Evidence(l)
-	case EventTurnStart:
-		c.ended = false
-	case EventTurnEnd:
-		c.ended = true
+	if kind == EventTurnEnd {
+		m.childEnds(l, c)
 	}
+}
+
+// childEnds tells the ancestors of a child that its turn ended.
+func (m *Monitor) childEnds(l wire.Line, c *child) {
+	kept := Evidence(l)
+	for range m.children {
+		m.session(c.parent).childEnded = &kept
+		if c = m.children[c.parent]; c == nil {
+			return
+		}
+	}
+}
+
+// childStatus follows what a session itself says of its state.
+func (m *Monitor) childStatus(l wire.Line, s *session, now string) {
+	s.childEnded = nil
+	if c := m.children[s.id]; c != nil && now == "idle" {
+		kept := Evidence(l)
+		m.session(c.parent).childEnded = &kept
+	}
+}
+
+// childRuns reports whether a child of the session has started and not finished.
+func (m *Monitor) childRuns(id string) bool {
+	for _, c := range m.children {
+		if c.parent == id && c.started != nil && c.finished == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // childrenAtTheEnd reports children whose end was never told.
 func (m *Monitor) childrenAtTheEnd() {
 	for _, c := range m.children {
-		if c.started != nil && c.finished == nil && !c.cut {
+		if c.started != nil && c.finished == nil && !c.cut && !c.disturbed {
 			m.violate("S-SUB-02", "subagent.finished comes once for each started child", "none of "+Short(c.id), *c.started)
 		}
 	}

@@ -20,6 +20,8 @@ type Ending struct {
 	Left   []process.Member // what of its tree outlived it past the deadline
 	Stderr process.StderrInfo
 	Drain  error // why stdout was not read to its end, nil where it was
+
+	looked bool // for what is left
 }
 
 // Shutdown sends shutdown, waits for the response and for the end. The error
@@ -104,10 +106,9 @@ func (s *Server) AwaitExit(ctx context.Context) Ending {
 		if !e.Exit.At.IsZero() && e.Exit.At.After(start) {
 			e.Took = e.Exit.At.Sub(start)
 		}
-		e.Left = s.awaitTree(ctx)
+		e.Left, e.looked = s.awaitTree(ctx)
 	}
-	s.finish(ctx, &e)
-	return e
+	return s.finish(ctx, e)
 }
 
 // awaitExited waits until the launched process is gone, for the deadline from
@@ -137,10 +138,11 @@ func (s *Server) awaitExited(ctx context.Context, start time.Time) bool {
 	}
 }
 
-// awaitTree gives what still runs when the bound after the exit has passed.
-func (s *Server) awaitTree(ctx context.Context) []process.Member {
+// awaitTree gives what still runs when the bound after the exit has passed, and
+// whether that could be found out.
+func (s *Server) awaitTree(ctx context.Context) (left []process.Member, known bool) {
 	if tree, _ := process.Capabilities(); !tree {
-		return nil
+		return nil, false
 	}
 	bound := s.deadlines.Leave
 	if s.launch.PatientAtExit != nil && !s.launch.PatientAtExit() {
@@ -150,50 +152,46 @@ func (s *Server) awaitTree(ctx context.Context) []process.Member {
 	defer timer.Stop()
 	select {
 	case <-s.proc.Gone():
-		return nil
+		return nil, true
 	case <-ctx.Done():
-		return nil
+		return nil, false
 	case <-timer.C:
 	}
 	left, err := s.proc.Tree(ctx)
 	if err != nil {
-		return nil // a tree that can't be listed is not a verdict on the subject
+		return nil, false // a tree that can't be listed is not a verdict on the subject
 	}
-	return left
+	return left, true
 }
 
 // finish kills what is left, reads stdout to its end and lets the monitor judge
-// what is still owed.
-func (s *Server) finish(ctx context.Context, e *Ending) {
+// what is still owed. It is done once: a second caller gets the first one's.
+func (s *Server) finish(ctx context.Context, e Ending) Ending {
+	s.finishing.Lock()
+	defer s.finishing.Unlock()
 	s.mu.Lock()
-	stalled := s.unstall
-	select {
-	case <-stalled:
-	default:
-		close(stalled)
-		s.unstall = closedChan()
+	if s.ending != nil {
+		defer s.mu.Unlock()
+		return *s.ending
 	}
+	s.over = true
+	s.release()
 	s.mu.Unlock()
-	if e.Exited && len(e.Left) == 0 {
+	switch {
+	case e.looked && len(e.Left) == 0:
 		// all that the tree wrote lies in the pipe: read it before the pipe goes
-		select {
-		case <-s.ended:
-		case <-ctx.Done():
-		case <-time.After(s.deadlines.Exit):
-		}
+		s.awaitEnded(ctx, s.deadlines.Exit)
+	case e.Exited:
+		s.awaitEnded(ctx, s.deadlines.Leave) // what is left of the tree may hold it
 	}
-	s.proc.Kill()
-	select {
-	case <-s.ended:
-	case <-time.After(s.deadlines.Leave):
+	_, killErr := s.proc.Kill()
+	if !s.awaitEnded(context.WithoutCancel(ctx), s.deadlines.Leave) {
 		s.proc.Stdout().Close()
 		<-s.ended
 		e.Drain = errors.New("stdout stayed open")
 	}
-	_, err := s.proc.Close()
-	if err != nil {
-		e.Drain = errors.Join(e.Drain, err)
-	}
+	s.proc.Close() // fails as Kill did
+	e.Drain = errors.Join(e.Drain, killErr)
 	e.Stderr = s.proc.Stderr()
 	if exit, ok := s.proc.Exit(); ok {
 		e.Exit = exit
@@ -201,12 +199,29 @@ func (s *Server) finish(ctx context.Context, e *Ending) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.note("process ended: %s", e.Exit)
-	s.ending = e
+	s.ending = &e
+	if e.looked {
+		s.exercised["S-PRC-01"]++
+	}
 	if len(e.Left) > 0 {
 		s.violate("S-PRC-01", "no process of the server's tree is left once it has exited", fmt.Sprintf("still running %s later: %s", s.deadlines.Leave, members(e.Left)))
 	}
 	s.report(s.mon.End(protocol.Ended{Told: s.told && e.Exited && ctx.Err() == nil, Partial: e.Drain != nil || s.readErr != nil && !isEOF(s.readErr)}))
 	s.wake()
+	return e
+}
+
+// awaitEnded waits until stdout was read to its end. It reports whether it was.
+func (s *Server) awaitEnded(ctx context.Context, within time.Duration) bool {
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	select {
+	case <-s.ended:
+		return true
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	return false
 }
 
 func members(list []process.Member) string {
@@ -238,6 +253,5 @@ func (s *Server) Stop(ctx context.Context) Ending {
 	if _, gone := s.proc.Exit(); gone {
 		e.Exited = true
 	}
-	s.finish(context.WithoutCancel(ctx), &e)
-	return e
+	return s.finish(context.WithoutCancel(ctx), e)
 }

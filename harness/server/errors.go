@@ -34,16 +34,29 @@ type SilentError struct {
 }
 
 func (e *SilentError) Error() string {
-	return fmt.Sprintf("no %s within %s", e.Awaited, e.After.Round(time.Millisecond))
+	return fmt.Sprintf("no %s within %s", e.Awaited, span(e.After))
 }
 
-// WriteError says that the subject did not take what was written to it.
+// span is a duration as a report shows it: no two runs differ by its fractions.
+func span(d time.Duration) time.Duration {
+	if d > time.Second {
+		return d.Round(time.Second)
+	}
+	return d.Round(10 * time.Millisecond)
+}
+
+// WriteError says that the subject did not take what was written to it, although
+// it lives. Where it has ended, a write gives a *DiedError.
 type WriteError struct {
-	Written, Of int // bytes
+	Written, Of int           // bytes
+	After       time.Duration // without a byte taken; 0 where that is not what went wrong
 	Err         error
 }
 
 func (e *WriteError) Error() string {
+	if e.After > 0 {
+		return fmt.Sprintf("the server does not read its stdin: it took %d of %d bytes and nothing more within %s", e.Written, e.Of, span(e.After))
+	}
 	return fmt.Sprintf("wrote %d of %d bytes to stdin: %v", e.Written, e.Of, e.Err)
 }
 
@@ -60,10 +73,13 @@ func (e *RefusedError) Error() string {
 }
 
 // FloodError says that the subject wrote more than anybody waits for.
-type FloodError struct{ Bytes int64 }
+type FloodError struct {
+	Bytes int64 // how much was read of it, the cost of keeping its lines included
+	What  string
+}
 
 func (e *FloodError) Error() string {
-	return fmt.Sprintf("stdout holds %d MiB that are no frames; the rest was not read", e.Bytes>>20)
+	return fmt.Sprintf("stdout holds more than %d MiB of %s; the rest was not read", (e.Bytes-1)>>20, e.What)
 }
 
 func orNone(s string) string {

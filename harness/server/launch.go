@@ -33,7 +33,7 @@ type Launch struct {
 
 // Start starts a process of the subject. An error is a *process.StartError.
 func (l *Launch) Start(ctx context.Context) (*Server, error) {
-	s := &Server{launch: l, mon: protocol.NewMonitor(l.Monitor), ended: make(chan struct{}), stir: make(chan struct{}), unstall: closedChan(), deadlines: l.Deadlines}
+	s := &Server{launch: l, mon: protocol.NewMonitor(l.Monitor), ended: make(chan struct{}), stir: make(chan struct{}), unstall: closedChan(), deadlines: l.Deadlines, exercised: map[string]int{}}
 	command := l.Command
 	p, err := process.Start(ctx, command)
 	if err != nil {

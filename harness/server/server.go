@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/dshconform/dshconform/harness/process"
@@ -31,35 +32,53 @@ type Server struct {
 	in      wire.Splitter
 	closed  bool // stdin; guarded by writing
 
-	mu       sync.Mutex
-	mon      *protocol.Monitor
-	log      []Entry
-	seq      int
-	bytes    int64 // read from stdout
-	junk     int64 // of them, in lines that are no frames
-	moved    time.Time
-	stir     chan struct{} // closed and replaced whenever something changed
-	unstall  chan struct{} // closed while stdout is read
-	readErr  error
-	startup  time.Duration
-	nextID   int
-	barrier  int  // index in Barriers
-	told     bool // shutdown was answered, or stdin ended: the end is by the protocol
-	ending   *Ending
-	spoiled  string // why the process must not serve another spec
-	ended    chan struct{}
-	answered int // responses read
+	mu        sync.Mutex
+	mon       *protocol.Monitor
+	log       []Entry
+	seq       int
+	bytes     int64 // read from stdout
+	junk      int64 // what lines that are no frames have cost
+	kept      int64 // what the frames in the log have cost
+	moved     time.Time
+	stir      chan struct{} // closed and replaced whenever something changed
+	unstall   chan struct{} // closed while stdout is read
+	over      bool          // stdout is not to be stalled any more
+	readErr   error
+	startup   time.Duration
+	nextID    int
+	barrier   int  // index in Barriers
+	told      bool // shutdown was answered, or stdin ended: the end is by the protocol
+	ending    *Ending
+	exercised map[string]int // rows that are judged here and not by the monitor
+	spoiled   string         // why the process must not serve another spec
+
+	wrote     atomic.Int64  // bytes that went into stdin
+	ended     chan struct{} // closed when stdout is read no more
+	finishing sync.Mutex    // held by the one who ends the process
 }
 
-// mostJunk is how much of what is no frame is read before the subject counts as
-// flooding. A banner or a log on stdout stays far below.
-const mostJunk = 64 << 20
+// What is read before the subject counts as flooding. Each line costs its bytes
+// and lineCost besides, since what it takes to keep one is not less.
+const (
+	// mostJunk bounds what is no frame. A banner or a log on stdout stays far below.
+	mostJunk = 64 << 20
+	// mostKept bounds the frames between two calls of Forget. The largest stimulus
+	// of a requirement makes 16 MiB of text, which public servers tell five times.
+	mostKept = 512 << 20
+	lineCost = 512
+	// wholeJunk bounds a line that is no frame, in bytes, which is kept whole.
+	wholeJunk = 64 << 10
+)
 
 // read owns stdout until it ends. It is the only goroutine that reads it.
 func (s *Server) read() {
 	defer close(s.ended)
-	scan := wire.NewScanner(&stalling{s}, 0)
+	source := &stalling{s: s}
+	scan := wire.NewScanner(source, 0)
 	scan.Moved = func(n int) {
+		if endless := scan.Pending(); endless > wire.MaxLine {
+			source.refuse = &FloodError{Bytes: endless, What: "a line that does not end"}
+		}
 		s.mu.Lock()
 		s.bytes += int64(n)
 		s.moved = time.Now()
@@ -71,12 +90,14 @@ func (s *Server) read() {
 		if err == nil {
 			line.Dir = wire.ServerToClient
 			s.take(line)
-			if s.junk > mostJunk {
-				err = &FloodError{s.junk}
-				s.proc.Stdout().Close()
-			}
+			err = s.flooded()
 		}
 		if err != nil {
+			var flood *FloodError
+			if errors.As(err, &flood) {
+				err = flood
+				s.proc.Stdout().Close() // or the subject waits for a reader for good
+			}
 			s.readErr = err
 			s.wake()
 			s.mu.Unlock()
@@ -86,20 +107,33 @@ func (s *Server) read() {
 	}
 }
 
+// flooded says whether more was read than anybody waits for.
+func (s *Server) flooded() error {
+	switch {
+	case s.junk > mostJunk:
+		return &FloodError{Bytes: s.junk, What: "what is no frame"}
+	case s.kept > mostKept:
+		return &FloodError{Bytes: s.kept, What: "frames that nobody waits for"}
+	}
+	return nil
+}
+
 // take gives a line of the subject to the monitor, the log and the waiters.
 func (s *Server) take(line wire.Line) {
 	line.Seq = s.seq
 	s.seq++
 	o := s.mon.Server(line)
-	if o.Message.Kind <= wire.Blank {
-		s.junk += line.Size
+	if o.Message.Kind > wire.Blank {
+		s.kept += line.Size + lineCost
+	} else {
+		s.junk += line.Size + lineCost
+		if line.Size > wholeJunk {
+			line = protocol.Evidence(line)
+		}
 	}
 	if s.junk <= mostJunk/16 || o.Message.Kind > wire.Blank {
 		s.log = append(s.log, Entry{line, o.Message, o.Answered})
 		s.tell(line)
-	}
-	if o.Answered != nil {
-		s.answered++
 	}
 	s.report(o.Violations)
 	s.wake()
@@ -147,10 +181,16 @@ func (s *Server) wake() {
 }
 
 // stalling reads stdout only while it is not stalled.
-type stalling struct{ s *Server }
+type stalling struct {
+	s      *Server
+	refuse error // why nothing more is read
+}
 
 func (r *stalling) Read(p []byte) (int, error) {
 	for {
+		if r.refuse != nil {
+			return 0, r.refuse
+		}
 		r.s.mu.Lock()
 		gate := r.s.unstall
 		r.s.mu.Unlock()
@@ -158,7 +198,7 @@ func (r *stalling) Read(p []byte) (int, error) {
 		case <-gate:
 		default:
 			<-gate
-			continue
+			continue // it may have been stalled anew
 		}
 		n, err := r.s.proc.Stdout().Read(p)
 		if errors.Is(err, os.ErrClosed) {
@@ -170,24 +210,41 @@ func (r *stalling) Read(p []byte) (int, error) {
 
 // Stall stops the reading of stdout, as a client that is busy does; the pipe
 // fills up. What one read had already taken is still delivered. The function
-// that it returns goes on reading; it may be called more than once.
+// that it returns goes on reading; it may be called more than once, also when
+// the process has been ended. Stalls do not nest.
 func (s *Server) Stall() (resume func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.over {
+		return func() {}
+	}
+	s.release() // wakes a reader that waits for an earlier stall, which this one replaces
 	gate := make(chan struct{})
 	s.unstall = gate
-	var once sync.Once
 	return func() {
-		once.Do(func() {
-			s.mu.Lock()
-			if s.unstall == gate {
-				s.unstall = closedChan()
-			}
-			close(gate)
-			s.mu.Unlock()
-		})
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.unstall == gate {
+			s.release()
+		}
 	}
 }
+
+// release goes on reading. The caller holds the lock.
+func (s *Server) release() {
+	select {
+	case <-s.unstall:
+	default:
+		close(s.unstall)
+	}
+}
+
+// Unread is the number of bytes that wait in the pipe of stdout, which a stalled
+// reader leaves there.
+func (s *Server) Unread() (n int, known bool) { return held(s.proc.Stdout()) }
+
+// Written is the number of bytes that went into the pipe of stdin so far.
+func (s *Server) Written() int64 { return s.wrote.Load() }
 
 // Await waits until found gives true. It is called with the lines from the mark
 // on, each once, whenever new ones came; an empty slice is a chance to look at
@@ -235,10 +292,18 @@ func (s *Server) died(awaited string, readErr error) error {
 	if errors.As(readErr, &flood) {
 		return flood
 	}
+	return s.diedError(awaited)
+}
+
+// diedError tells how the process ended. Its pipes end a moment before its exit
+// is known, which is waited for.
+func (s *Server) diedError(awaited string) *DiedError {
 	e := &DiedError{Awaited: awaited}
+	timer := time.NewTimer(s.deadlines.Leave)
+	defer timer.Stop()
 	select {
 	case <-s.proc.Exited():
-	case <-time.After(s.deadlines.Grace): // stdout ends a moment before the exit is known
+	case <-timer.C:
 	}
 	e.Exit, e.Exited = s.proc.Exit()
 	e.Stderr = string(s.proc.Stderr().Tail)
@@ -275,7 +340,7 @@ func (s *Server) Since(m Mark) []Entry {
 func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.log = nil
+	s.log, s.kept = nil, 0
 }
 
 // Pid is the id of the launched process.
@@ -303,12 +368,12 @@ func (s *Server) Fit() bool {
 	return s.spoiled == "" && s.readErr == nil && s.ending == nil && !s.told
 }
 
-// Exercised is how often the monitor applied a rule of the requirement to this
-// process.
+// Exercised is how often the monitor, or this package, applied a rule of the
+// requirement to this process.
 func (s *Server) Exercised(row string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.mon.Exercised(row)
+	return s.mon.Exercised(row) + s.exercised[row]
 }
 
 // Inspect calls f with the monitor, locked.

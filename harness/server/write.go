@@ -2,7 +2,9 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/dshconform/dshconform/harness/protocol"
@@ -26,11 +28,15 @@ func (s *Server) WriteApart(ctx context.Context, pieces ...[]byte) ([]*protocol.
 func (s *Server) write(ctx context.Context, pieces [][]byte, apart bool) ([]*protocol.Request, error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	if s.closed {
+		return nil, &WriteError{Of: total(pieces), Err: errInputClosed}
+	}
 	var requests []*protocol.Request
 	for i, p := range pieces {
 		if apart && i > 0 {
 			s.drained(ctx)
 		}
+		fresh := len(requests)
 		s.mu.Lock()
 		s.in.Push(p, func(raw []byte, size int64) {
 			line := wire.Line{Seq: s.seq, At: time.Now(), Dir: wire.ClientToServer, Raw: raw, Size: size}
@@ -43,36 +49,75 @@ func (s *Server) write(ctx context.Context, pieces [][]byte, apart bool) ([]*pro
 		})
 		s.mu.Unlock()
 		if err := s.put(ctx, p); err != nil {
+			s.cut(requests[fresh:])
 			return requests, err
 		}
 	}
 	return requests, nil
 }
 
+// cut deals with a piece that was not taken whole: nothing is owed for what the
+// subject could not read, and stdin may stand inside a line.
+func (s *Server) cut(requests []*protocol.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, q := range requests {
+		if !q.Settled() {
+			s.mon.Disown(q)
+		}
+	}
+	if s.spoiled == "" {
+		s.spoiled = "a write to it was cut"
+	}
+}
+
+func total(pieces [][]byte) (n int) {
+	for _, p := range pieces {
+		n += len(p)
+	}
+	return n
+}
+
+var errInputClosed = errors.New("the suite has closed it")
+
 // put writes p within the deadline, which starts anew whenever the subject took
-// something.
+// something. One that takes a little now and then is given up after twenty.
 func (s *Server) put(ctx context.Context, p []byte) error {
-	written := 0
-	stdin := s.proc.Stdin()
+	written, start := 0, time.Now()
+	stdin, within := s.proc.Stdin(), s.deadlines.Write
 	stop := context.AfterFunc(ctx, func() { stdin.SetWriteDeadline(time.Unix(1, 0)) })
 	defer stop()
 	for written < len(p) {
-		if err := stdin.SetWriteDeadline(time.Now().Add(s.deadlines.Write)); err != nil {
-			return &WriteError{written, len(p), err}
-		}
+		// An error means that the platform has no deadlines for pipes, or that the
+		// process was stopped, which the write tells.
+		_ = stdin.SetWriteDeadline(time.Now().Add(within))
 		if ctx.Err() != nil {
 			return fmt.Errorf("write to stdin: %w", context.Cause(ctx))
 		}
 		n, err := stdin.Write(p[written:min(written+64<<10, len(p))])
 		written += n
-		if err != nil {
-			if ctx.Err() != nil {
-				return fmt.Errorf("write to stdin: %w", context.Cause(ctx))
-			}
-			return &WriteError{written, len(p), err}
+		s.wrote.Add(int64(n))
+		switch {
+		case err == nil && time.Since(start) > 20*within && written < len(p):
+			return &WriteError{Written: written, Of: len(p), After: time.Since(start), Err: os.ErrDeadlineExceeded}
+		case err == nil:
+		case ctx.Err() != nil:
+			return fmt.Errorf("write to stdin: %w", context.Cause(ctx))
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return &WriteError{Written: written, Of: len(p), After: within, Err: err}
+		default:
+			return s.unread(written, len(p), err)
 		}
 	}
 	return nil
+}
+
+// unread explains a write that found nobody at the other end of stdin.
+func (s *Server) unread(written, of int, err error) error {
+	if e := s.diedError("it had read what was written to it"); e.Exited {
+		return e
+	}
+	return &WriteError{Written: written, Of: of, Err: fmt.Errorf("the server lives and has closed its stdin: %w", err)}
 }
 
 // drained waits until the subject has taken up what is in the pipe. It is a
@@ -86,20 +131,20 @@ func (s *Server) drained(ctx context.Context) {
 	}
 }
 
-// CloseInput ends the subject's stdin.
+// CloseInput ends the subject's stdin. What is being written is written first.
 func (s *Server) CloseInput() error {
-	s.mu.Lock()
-	s.note("stdin closed")
-	s.mon.InputClosed()
-	s.told = true
-	s.mu.Unlock()
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	if s.closed {
 		return nil
 	}
 	s.closed = true
-	if err := s.proc.Stdin().Close(); err != nil {
+	s.locked(func() {
+		s.note("stdin closed")
+		s.mon.InputClosed()
+		s.told = true
+	})
+	if err := s.proc.Stdin().Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 		return fmt.Errorf("close stdin: %w", err)
 	}
 	return nil
@@ -107,13 +152,15 @@ func (s *Server) CloseInput() error {
 
 // CloseOutput closes the reading end of stdout, as a client that died does.
 func (s *Server) CloseOutput() error {
-	s.mu.Lock()
-	s.note("stdout closed by the client")
-	s.mu.Unlock()
+	s.locked(func() {
+		s.note("stdout closed by the client")
+		s.over = true
+		s.release() // a stalled reader would not see it
+	})
 	err := s.proc.Stdout().Close()
-	if err != nil {
+	<-s.ended
+	if err != nil && !errors.Is(err, os.ErrClosed) {
 		return fmt.Errorf("close stdout: %w", err)
 	}
-	<-s.ended
 	return nil
 }

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -74,7 +75,7 @@ func misfit(name string, root ast.Node, e *jsonschema.ValidationError) *strictya
 		text = fmt.Sprintf("%s lacks the key %q", what, k.Missing[0])
 	case *kind.Type:
 		text = fmt.Sprintf("%s is %s and has to be %s", what, inYAML(k.Got), inYAML(strings.Join(k.Want, " or ")))
-		if len(k.Want) == 1 && k.Want[0] == "string" && k.Got != "array" && k.Got != "object" {
+		if len(k.Want) == 1 && k.Want[0] == "string" && (k.Got == "number" || k.Got == "boolean") {
 			text += ": put it in quotes"
 		}
 	case *kind.Enum:
@@ -149,7 +150,7 @@ func dotted(path []string) string {
 
 // rootOf parses the file once more, for places: the decoded values have none.
 func rootOf(data []byte) ast.Node {
-	file, err := parser.ParseBytes(data, 0)
+	file, err := parser.ParseBytes(bytes.TrimPrefix(data, []byte("\ufeff")), 0)
 	if err != nil {
 		return nil // it was decoded before
 	}

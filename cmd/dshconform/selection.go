@@ -1,0 +1,159 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/onsi/ginkgo/v2/types"
+	"github.com/spf13/cobra"
+
+	"github.com/dshconform/dshconform/suites/requirements"
+	"github.com/dshconform/dshconform/suites/server"
+)
+
+// selection is what --id and --label pick. The zero value picks everything.
+type selection struct {
+	ids    []string // bare ids stand for all variants of their row
+	labels func(requirements.Row) bool
+}
+
+// selectServer reads --id and --label for a run on a server in one profile. A selection that leaves nothing to judge
+// is wrong use: a typo must not look like a green run.
+func selectServer(cat *requirements.Catalogue, profile string, ids []string, label string) (selection, error) {
+	var s selection
+	var err error
+	if s.labels, err = labelFilter(cat, requirements.Server, label); err != nil {
+		return s, err
+	}
+	done := server.Implemented(cat)
+	for _, id := range ids {
+		id = strings.TrimSpace(id)
+		if id == "" {
+			continue
+		}
+		row, _, err := cat.Lookup(id)
+		switch {
+		case err != nil:
+			return s, misuse("--id: %w", err)
+		case row.Role != requirements.Server:
+			return s, misuse("--id: %s is a requirement on a %s, not on a server", id, row.Role)
+		case !done[id] && !slices.ContainsFunc(row.IDs(), func(v string) bool { return strings.HasPrefix(v, id) && done[v] }):
+			return s, misuse("--id: %s is not judged by this version yet", id)
+		case !row.Binds(profile):
+			return s, misuse("--id: %s does not bind the profile %s: it binds %s", id, profile, strings.Join(row.Profiles, " and "))
+		}
+		s.ids = append(s.ids, id)
+	}
+	for _, row := range cat.Rows(requirements.Server) {
+		for _, id := range row.IDs() {
+			_, variant := requirements.SplitID(id)
+			if done[id] && row.Binds(profile) && s.picks(row, variant) {
+				return s, nil
+			}
+		}
+	}
+	return s, misuse("the selection matches no requirement that binds a server of the profile %s", profile)
+}
+
+// picks says whether a spec belongs to the selection.
+func (s selection) picks(row requirements.Row, variant string) bool {
+	if s.labels != nil && !s.labels(row) {
+		return false
+	}
+	return len(s.ids) == 0 || slices.Contains(s.ids, row.ID) || slices.Contains(s.ids, requirements.JoinID(row.ID, variant))
+}
+
+// labelFilter reads a label expression in Ginkgo's grammar. An empty one selects everything. A label that no row of
+// the role has is an error, negated ones included: `!TRM` would exclude nothing.
+func labelFilter(cat *requirements.Catalogue, role requirements.Role, expression string) (func(requirements.Row) bool, error) {
+	filter, err := types.ParseLabelFilter(expression)
+	if err != nil {
+		return nil, misuse("--label %q: %s", expression, labelError(err))
+	}
+	known := cat.KnownLabels(role)
+	for _, label := range labelsIn(expression) {
+		if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, label) }) {
+			return nil, misuse("--label %q: no requirement has the label %q%s", expression, label, didYouMean(label, known))
+		}
+	}
+	return func(r requirements.Row) bool { return filter(r.Labels()) }, nil
+}
+
+// labelError takes the reason out of Ginkgo's error, which draws the place over several lines.
+func labelError(err error) string {
+	text := err.Error()
+	if ge, ok := err.(types.GinkgoError); ok {
+		lines := strings.Split(strings.TrimSpace(ge.Message), "\n")
+		text = lines[len(lines)-1]
+	}
+	return strings.TrimSpace(text)
+}
+
+// labelsIn are the labels that a well-formed expression names, without those that a regular expression stands for.
+func labelsIn(expression string) (labels []string) {
+	rest := expression
+	for rest != "" {
+		i := strings.IndexAny(rest, "&|!(),/")
+		word := rest
+		if i >= 0 {
+			word = rest[:i]
+		}
+		if word = strings.TrimSpace(word); word != "" {
+			labels = append(labels, word)
+		}
+		if i < 0 {
+			break
+		}
+		slash := rest[i] == '/'
+		rest = rest[i+1:]
+		if slash {
+			_, rest, _ = strings.Cut(rest, "/")
+		}
+	}
+	return labels
+}
+
+// didYouMean suggests the known word that is nearest to one that is not known, if one is near at all.
+func didYouMean(word string, known []string) string {
+	best, least := "", max(2, len(word)/3)+1
+	for _, k := range known {
+		if d := distance(strings.ToLower(word), strings.ToLower(k)); d < least {
+			best, least = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return " (did you mean " + best + "?)"
+}
+
+// distance counts the letters to insert, delete or replace.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+func completeLabels(c *cobra.Command, role requirements.Role) {
+	complete(c, "label", func() []string {
+		cat, err := requirements.Load()
+		if err != nil {
+			return nil
+		}
+		return cat.KnownLabels(role)
+	})
+}

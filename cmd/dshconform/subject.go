@@ -1,0 +1,148 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dshconform/dshconform/harness/protocol"
+	"github.com/dshconform/dshconform/suites/requirements"
+	"github.com/dshconform/dshconform/suites/target"
+)
+
+// subject is what a command line asks to be judged.
+type subject struct {
+	target   target.Target
+	profile  protocol.Profile
+	further  []protocol.Profile // that the target lists besides
+	embedded bool               // the reference server of this program
+}
+
+// subjectOf merges the target file and the flags into a subject. The flags win over the file, and a command behind --
+// over the file's command.
+func subjectOf(cat *requirements.Catalogue, f *serverFlags, command []string, program string) (subject, error) {
+	t, err := targetFile(cat, f)
+	if err != nil {
+		return subject{}, err
+	}
+	s := subject{target: t}
+	if err := s.choose(f); err != nil {
+		return s, err
+	}
+	t = s.target
+	switch {
+	case len(command) > 0:
+		t.Command = command
+		// What a profile and the flood add are arguments of the file's command, and no other's.
+		for i := range t.Profiles {
+			t.Profiles[i].Args = nil
+		}
+		if t.StderrFlood != nil && len(t.StderrFlood.Env) == 0 {
+			t.StderrFlood = nil
+		} else if t.StderrFlood != nil {
+			t.StderrFlood.Args = nil
+		}
+	case len(t.Command) > 0:
+	case t.Path != "":
+		return s, misuse("%s names no command: give it one, or put one behind --", t.Path)
+	default:
+		s.embedded = true
+		t.Command = []string{program, "refserver", "--profile", string(s.profile)}
+		t.Name = "reference server"
+	}
+	if t.Name == "" {
+		t.Name = filepath.Base(t.Command[0])
+	}
+	if err := merge(&t, f); err != nil {
+		return s, err
+	}
+	s.target = t
+	return s, nil
+}
+
+// targetFile reads the file that --target names, or dshconform.yaml where there is one.
+func targetFile(cat *requirements.Catalogue, f *serverFlags) (target.Target, error) {
+	path := f.target
+	if !f.changed("target") {
+		info, err := os.Stat(target.DefaultFile)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
+			return target.Default(), nil
+		}
+		path = target.DefaultFile
+	}
+	t, err := target.Load(cat, path)
+	if err != nil {
+		return t, misuse("%w", err)
+	}
+	return t, nil
+}
+
+// choose picks the profile: the one that was asked for, else the first that the target lists.
+func (s *subject) choose(f *serverFlags) error {
+	if !f.changed("profile") {
+		s.profile = s.target.Profiles[0].Name
+		for _, p := range s.target.Profiles[1:] {
+			s.further = append(s.further, p.Name)
+		}
+		return nil
+	}
+	if !slices.Contains(requirements.Profiles(), f.profile) {
+		return misuse("--profile: there is no profile %q: there are %s", f.profile, strings.Join(requirements.Profiles(), ", "))
+	}
+	s.profile = protocol.Profile(f.profile)
+	return nil
+}
+
+// merge lets the flags win over what the target says.
+func merge(t *target.Target, f *serverFlags) error {
+	for _, entry := range f.env {
+		name, value, ok := strings.Cut(entry, "=")
+		if !ok || name == "" {
+			return misuse("--env %q is not of the form NAME=VALUE (--inherit-env NAME passes on one of yours)", entry)
+		}
+		t.Env = append(without(t.Env, name), target.Variable{Name: name, Value: value})
+		for i := range t.Profiles {
+			t.Profiles[i].Env = without(t.Profiles[i].Env, name)
+		}
+	}
+	for _, name := range f.inherit {
+		if name = strings.TrimSpace(name); name == "" || strings.Contains(name, "=") {
+			return misuse("--inherit-env takes the name of a variable, not %q", name)
+		}
+		t.Inherit = append(t.Inherit, name)
+	}
+	for flag, to := range map[string]*string{"cwd": &t.Cwd, "process-cwd": &t.ProcessCwd, "provider": &t.Provider, "model": &t.Model} {
+		if f.changed(flag) {
+			*to = *map[string]*string{"cwd": &f.cwd, "process-cwd": &f.processCwd, "provider": &f.provider, "model": &f.model}[flag]
+		}
+	}
+	return places(t)
+}
+
+func without(vars []target.Variable, name string) []target.Variable {
+	return slices.DeleteFunc(slices.Clone(vars), func(v target.Variable) bool { return v.Name == name })
+}
+
+// places makes the two directories absolute: the server would take a relative one from where it stands. One that
+// begins with a directory of the run does not exist yet.
+func places(t *target.Target) error {
+	var err error
+	if t.Cwd != "" && !strings.HasPrefix(t.Cwd, "${") {
+		if t.Cwd, err = filepath.Abs(t.Cwd); err != nil {
+			return failed("finding the working directory: %w", err)
+		}
+	}
+	if strings.HasPrefix(t.ProcessCwd, "${") {
+		return nil
+	}
+	if t.ProcessCwd, err = filepath.Abs(t.ProcessCwd); err != nil { // of "" it is the caller's
+		return failed("finding the working directory: %w", err)
+	}
+	if info, err := os.Stat(t.ProcessCwd); err != nil || !info.IsDir() {
+		return misuse("the working directory of the process, %s, is not a directory", t.ProcessCwd)
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package matrix
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+// program is the built program, without the race detector: what is tested here is
+// how it blames, not its memory.
+var program string
+
+func TestMain(m *testing.M) { os.Exit(build(m)) }
+
+func build(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "dshconform-matrix-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "dshconform")
+	if runtime.GOOS == "windows" {
+		program += ".exe"
+	}
+	out, err := exec.Command("go", "build", "-o", program, "github.com/dshconform/dshconform/cmd/dshconform").CombinedOutput()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "build the program: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// TestEveryServerFaultIsBlamedExactly runs each fault in one of its profiles;
+// `make faults` runs them in all. DSHCONFORM_ROTATE=N takes the Nth next one.
+func TestEveryServerFaultIsBlamedExactly(t *testing.T) {
+	g := NewWithT(t)
+	rotate, _ := strconv.Atoi(os.Getenv("DSHCONFORM_ROTATE"))
+	runs, err := All(context.Background(), Options{
+		Program: program, Role: "server", Rotate: rotate, Parallel: runtime.NumCPU(), Args: []string{"--timeout-scale", "0.5"},
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(len(runs)).To(BeNumerically(">=", 20), "the reference server has at least 20 faults")
+	for _, r := range runs {
+		if !r.Exact() {
+			t.Error(r)
+		}
+	}
+}
+
+func TestARunIsComparedByVariant(t *testing.T) {
+	g := NewWithT(t)
+	r := Run{Fault: Fault{Name: "f", Breaks: []string{"S-A-01/x", "S-A-02"}}, Profile: "receipt", Failed: []string{"S-A-01/y", "S-A-02"}}
+	g.Expect(r.Exact()).To(BeFalse())
+	g.Expect(r.Missing()).To(Equal([]string{"S-A-01/x"}))
+	g.Expect(r.Blamed()).To(Equal([]string{"S-A-01/y"}))
+	g.Expect(r.String()).To(Equal("f (receipt): NOT CAUGHT S-A-01/x BLAMED BESIDES S-A-01/y"))
+	r.Failed = []string{"S-A-01/x", "S-A-02"}
+	g.Expect(r.Exact()).To(BeTrue())
+	r.Err = context.DeadlineExceeded
+	g.Expect(r.Exact()).To(BeFalse(), "a run that went wrong proves nothing")
+}

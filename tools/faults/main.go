@@ -1,0 +1,51 @@
+// Command faults runs the suite over every fault of the reference endpoints and
+// prints what each one broke. It exits 1 unless every fault fails exactly the
+// requirements that it breaks. `make faults` calls it.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+
+	"github.com/dshconform/dshconform/suites/matrix"
+)
+
+func main() {
+	program := flag.String("program", "bin/dshconform", "the built program")
+	role := flag.String("role", "server", "server or client")
+	only := flag.String("only", "", "run the faults whose name or broken ids contain this")
+	one := flag.Bool("one-profile", false, "run each fault in one of its profiles")
+	scale := flag.String("timeout-scale", "0.5", "scale of the deadlines")
+	parallel := flag.Int("parallel", runtime.NumCPU(), "runs at a time")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	runs, err := matrix.All(ctx, matrix.Options{
+		Program: *program, Role: *role, Every: !*one, Parallel: *parallel, Args: []string{"--timeout-scale", *scale},
+		Only: func(f matrix.Fault) bool {
+			return *only == "" || strings.Contains(f.Name, *only) || strings.Contains(strings.Join(f.Breaks, " "), *only)
+		},
+		Done: func(r matrix.Run) { fmt.Printf("%6.1f s  %s\n", r.Seconds, r) },
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "faults:", err)
+		os.Exit(1)
+	}
+	wrong, caught := 0, map[string]bool{}
+	for _, r := range runs {
+		if !r.Exact() {
+			wrong++
+			fmt.Println("WRONG ", r)
+		}
+		caught[r.Fault.Name] = true
+	}
+	fmt.Printf("%d faults in %d runs, %d wrong\n", len(caught), len(runs), wrong)
+	if wrong > 0 || len(runs) == 0 {
+		os.Exit(1)
+	}
+}
