@@ -47,6 +47,9 @@ func Console(w io.Writer, r *Run, o ConsoleOptions) error {
 	c.differences()
 	c.baseline()
 	c.lacks()
+	for _, remark := range c.r.Remarks {
+		c.line(Visible(oneLine(remark)))
+	}
 	c.diagnosis()
 	if r.Abort != nil && r.Abort.Kind == AbortNotRun {
 		c.line("could not run the subject: " + VisibleLines(r.Abort.Reason))

@@ -38,6 +38,8 @@ type Run struct {
 	// run instead.
 	ProfileNote string `json:"profile_note,omitempty"`
 	Hint        string `json:"hint,omitempty"`
+	// Remarks are what else a reader has to know, a sentence each: what of a conversation was not judged.
+	Remarks []string `json:"remarks,omitempty"`
 	// Seed repeats the run's random choices. Seeds that the suite makes up are below 2^53, so that every JSON
 	// reader holds them exactly.
 	Seed uint64 `json:"seed"`

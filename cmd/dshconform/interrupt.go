@@ -11,7 +11,20 @@ import (
 // interrupted is why a run's context ended.
 type interrupted struct{ signal os.Signal }
 
-func (i *interrupted) Error() string { return "interrupted by " + i.signal.String() }
+func (i *interrupted) Error() string { return "interrupted by " + signalName(i.signal) }
+
+// signalName is what users call a signal. Go calls the first one "interrupt".
+func signalName(s os.Signal) string {
+	switch s {
+	case os.Interrupt:
+		return "SIGINT"
+	case syscall.SIGTERM:
+		return "SIGTERM"
+	case syscall.SIGHUP:
+		return "SIGHUP"
+	}
+	return s.String()
+}
 
 // onInterrupt gives a context that the first signal to stop cancels. again is called with the second one: somebody
 // does not want to wait for the orderly end. stop ends the watching and waits for it.

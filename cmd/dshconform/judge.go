@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/dshconform/dshconform/reports"
@@ -27,7 +28,7 @@ func judgeServer(ctx context.Context, f *serverFlags, command []string) (int, er
 	if err != nil {
 		return 0, err
 	}
-	cfg, keep, err := prepare(cat, f, subject)
+	cfg, keep, specs, err := prepare(cat, f, subject)
 	if err != nil {
 		return 0, err
 	}
@@ -39,7 +40,7 @@ func judgeServer(ctx context.Context, f *serverFlags, command []string) (int, er
 		return 0, failed("making a scratch directory: %w", err)
 	}
 	ctx, stop := onInterrupt(ctx, func(s os.Signal) {
-		keep.abandon("interrupted by " + s.String())
+		keep.abandon((&interrupted{s}).Error())
 		_ = removeTree(cfg.Scratch) // the supervisors end the subjects when this program has ended
 		os.Exit(reports.ExitInterrupted)
 	})
@@ -49,6 +50,7 @@ func judgeServer(ctx context.Context, f *serverFlags, command []string) (int, er
 	cfg.Begun = func(r *reports.Run) {
 		keep.save(r)
 		header(out, r, subject)
+		out.wait(specs)
 	}
 	run, err := server.Run(ctx, cfg)
 	out.close()
@@ -59,41 +61,40 @@ func judgeServer(ctx context.Context, f *serverFlags, command []string) (int, er
 }
 
 // prepare reads the options of a run. Everything that is wrong in them is found here, before anything is started.
-func prepare(cat *requirements.Catalogue, f *serverFlags, s subject) (server.Config, *keeper, error) {
-	cfg := server.Config{Target: s.target, Profile: s.profile, Catalogue: cat, TimeoutScale: f.timeoutScale}
-	keep := &keeper{dir: f.report, strict: f.strict, min: f.minExercised}
+func prepare(cat *requirements.Catalogue, f *serverFlags, s subject) (cfg server.Config, keep *keeper, specs int, err error) {
+	cfg = server.Config{Target: s.target, Profile: s.profile, Catalogue: cat, TimeoutScale: f.timeoutScale}
+	keep = &keeper{dir: f.report, strict: f.strict, min: f.minExercised}
 	if f.changed("report") && f.report == "" {
-		return cfg, nil, misuse("--report takes a directory")
+		return cfg, nil, 0, misuse("--report takes a directory")
 	}
 	if !(f.timeoutScale > 0 && f.timeoutScale <= 1000) {
-		return cfg, nil, misuse("--timeout-scale takes a number between 0 and 1000, not %v", f.timeoutScale)
+		return cfg, nil, 0, misuse("--timeout-scale takes a number between 0 and 1000, not %v", f.timeoutScale)
 	}
 	if f.minExercised < 0 {
-		return cfg, nil, misuse("--min-exercised takes a number of requirements, not %d", f.minExercised)
+		return cfg, nil, 0, misuse("--min-exercised takes a number of requirements, not %d", f.minExercised)
 	}
-	var err error
 	if cfg.Seed, err = seedOf(f.seed); err != nil {
-		return cfg, nil, err
+		return cfg, nil, 0, err
 	}
-	picked, err := selectServer(cat, string(s.profile), f.ids, f.label)
+	picked, specs, err := selectServer(cat, string(s.profile), f.ids, f.label)
 	if err != nil {
-		return cfg, nil, err
+		return cfg, nil, 0, err
 	}
 	cfg.Select = picked.picks
 	if f.changed("baseline") {
 		if keep.baseline, err = reports.ReadBaseline(cat, f.baseline); err != nil {
-			return cfg, nil, misuse("%w", err)
+			return cfg, nil, 0, misuse("%w", err)
 		}
 	}
 	if cfg.Frozen, err = frozen(cat, f, s, keep.baseline); err != nil {
-		return cfg, nil, err
+		return cfg, nil, 0, err
 	}
 	if err := keep.open(); err != nil {
-		return cfg, nil, err
+		return cfg, nil, 0, err
 	}
 	cfg.Transcripts = keep.transcripts()
 	cfg.Save = keep.save
-	return cfg, keep, nil
+	return cfg, keep, specs, nil
 }
 
 // frozen is the revision of the catalogue that gates the run.
@@ -164,10 +165,23 @@ func conclude(f *serverFlags, keep *keeper, out *shown, run *reports.Run, err er
 	case err != nil && stopped == nil:
 		return 0, failed("%w", err)
 	default:
-		_ = reports.Console(out.out, run, out.options) // see header
+		_ = reports.Console(out.out, brief(run), out.options) // see header
 	}
 	if saveErr != nil {
 		return 0, &failure{max(run.Exit, reports.ExitFails), saveErr}
 	}
 	return run.Exit, nil
+}
+
+// brief is what is worth showing of a run: one that was interrupted says in its numbers how much was not reached, and
+// need not list it.
+func brief(run *reports.Run) *reports.Run {
+	if run.Abort == nil {
+		return run
+	}
+	r := *run
+	r.Requirements = slices.DeleteFunc(slices.Clone(run.Requirements), func(q reports.Requirement) bool {
+		return q.Verdict == reports.NotReached
+	})
+	return &r
 }

@@ -6,16 +6,11 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/dshconform/dshconform/harness/process"
+	_ "github.com/dshconform/dshconform/cmd/dshconform/internal/supervise" // `dshconform supervise`, before main
 	"github.com/dshconform/dshconform/reports"
 )
 
 func main() {
-	// The supervisor of a subject is this same executable, started once for each process
-	// of a run: it must not pay for what the rest of the program needs.
-	if len(os.Args) > 1 && os.Args[1] == "supervise" {
-		os.Exit(process.Supervise())
-	}
 	os.Exit(guarded(os.Args[1:]))
 }
 

@@ -8,19 +8,32 @@ import (
 	"github.com/dshconform/dshconform/reports"
 )
 
-// shown shows a run on the console while it goes on. It is the suite's Progress: how many specs there are is known
-// with the first of them.
+// shown shows a run on the console while it goes on. It is the suite's Progress.
 type shown struct {
 	out     *os.File
 	options reports.ConsoleOptions
 
-	mu sync.Mutex
-	p  reports.Progress
+	mu      sync.Mutex
+	p       reports.Progress
+	running bool // specs run; before, the first answer of the subject is waited for
 }
 
+// wait shows that the subject starts, which may take long and may never come to an end.
+func (s *shown) wait(specs int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.p = reports.NewProgress(s.out, specs, s.options)
+	s.p.SpecStarted("(waiting for the first answer)")
+}
+
+// Started is called with the first spec when it is known how many there are.
 func (s *shown) Started(id string, _, of int) {
 	s.mu.Lock()
-	if s.p == nil {
+	if !s.running {
+		s.running = true
+		if s.p != nil {
+			s.p.Close()
+		}
 		s.p = reports.NewProgress(s.out, of, s.options)
 	}
 	s.mu.Unlock()

@@ -71,6 +71,10 @@ Exit codes: 0 all applicable MUSTs held; 1 one did not, or could not be judged;
 		serverCommand(code),
 		listCommand(), explainCommand(), reportCommand(), versionCommand(),
 		refserverCommand(code),
+		tapCommand(code),
+		checkCommand(code),
+		modelCommand(code),
+		snapshotCommand(code),
 	)
 	return root
 }

@@ -17,13 +17,11 @@ type selection struct {
 	labels func(requirements.Row) bool
 }
 
-// selectServer reads --id and --label for a run on a server in one profile. A selection that leaves nothing to judge
-// is wrong use: a typo must not look like a green run.
-func selectServer(cat *requirements.Catalogue, profile string, ids []string, label string) (selection, error) {
-	var s selection
-	var err error
+// selectServer reads --id and --label for a run on a server in one profile, and counts what they leave to judge. Where
+// that is nothing they are wrong use: a typo must not look like a green run.
+func selectServer(cat *requirements.Catalogue, profile string, ids []string, label string) (s selection, count int, err error) {
 	if s.labels, err = labelFilter(cat, requirements.Server, label); err != nil {
-		return s, err
+		return s, 0, err
 	}
 	done := server.Implemented(cat)
 	for _, id := range ids {
@@ -34,13 +32,13 @@ func selectServer(cat *requirements.Catalogue, profile string, ids []string, lab
 		row, _, err := cat.Lookup(id)
 		switch {
 		case err != nil:
-			return s, misuse("--id: %w", err)
+			return s, 0, misuse("--id: %w", err)
 		case row.Role != requirements.Server:
-			return s, misuse("--id: %s is a requirement on a %s, not on a server", id, row.Role)
+			return s, 0, misuse("--id: %s is a requirement on a %s, not on a server", id, row.Role)
 		case !done[id] && !slices.ContainsFunc(row.IDs(), func(v string) bool { return strings.HasPrefix(v, id) && done[v] }):
-			return s, misuse("--id: %s is not judged by this version yet", id)
+			return s, 0, misuse("--id: %s is not judged by this version yet", id)
 		case !row.Binds(profile):
-			return s, misuse("--id: %s does not bind the profile %s: it binds %s", id, profile, strings.Join(row.Profiles, " and "))
+			return s, 0, misuse("--id: %s does not bind the profile %s: it binds %s", id, profile, strings.Join(row.Profiles, " and "))
 		}
 		s.ids = append(s.ids, id)
 	}
@@ -48,11 +46,14 @@ func selectServer(cat *requirements.Catalogue, profile string, ids []string, lab
 		for _, id := range row.IDs() {
 			_, variant := requirements.SplitID(id)
 			if done[id] && row.Binds(profile) && s.picks(row, variant) {
-				return s, nil
+				count++
 			}
 		}
 	}
-	return s, misuse("the selection matches no requirement that binds a server of the profile %s", profile)
+	if count > 0 {
+		return s, count, nil
+	}
+	return s, 0, misuse("the selection matches no requirement that binds a server of the profile %s", profile)
 }
 
 // picks says whether a spec belongs to the selection.
@@ -115,7 +116,7 @@ func labelsIn(expression string) (labels []string) {
 
 // didYouMean suggests the known word that is nearest to one that is not known, if one is near at all.
 func didYouMean(word string, known []string) string {
-	best, least := "", max(2, len(word)/3)+1
+	best, least := "", max(1, len(word)/3)+1
 	for _, k := range known {
 		if d := distance(strings.ToLower(word), strings.ToLower(k)); d < least {
 			best, least = k, d
@@ -127,25 +128,29 @@ func didYouMean(word string, known []string) string {
 	return " (did you mean " + best + "?)"
 }
 
-// distance counts the letters to insert, delete or replace.
+// distance counts the letters to insert, to delete, to replace, and the neighbours to swap.
 func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	d := make([][]int, len(a)+1)
+	for i := range d {
+		d[i] = make([]int, len(b)+1)
+		d[i][0] = i
 	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
+	for j := range d[0] {
+		d[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			replaced := d[i-1][j-1]
+			if a[i-1] != b[j-1] {
+				replaced++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+			d[i][j] = min(replaced, d[i-1][j]+1, d[i][j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d[i][j] = min(d[i][j], d[i-2][j-2]+1)
+			}
 		}
 	}
-	return row[len(b)]
+	return d[len(a)][len(b)]
 }
 
 func completeLabels(c *cobra.Command, role requirements.Role) {

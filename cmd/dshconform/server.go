@@ -69,6 +69,12 @@ toolchains, a HOME of its own, and the address and key of the suite's own model 
 }
 
 func (f *serverFlags) add() {
+	f.addSubject()
+	f.addJudging()
+}
+
+// addSubject adds the flags that say what the subject is and how it is started.
+func (f *serverFlags) addSubject() {
 	s := f.set
 	s.StringVar(&f.profile, "profile", string(target.Default().Profiles[0].Name), "`profile` to judge: directional, accepted or receipt (default: the target's first)")
 	s.Lookup("profile").DefValue = "" // said in the text, where the target has its word
@@ -80,7 +86,11 @@ func (f *serverFlags) add() {
 	s.StringVar(&f.provider, "provider", "", "`name` of the provider to send in initialize (default: "+target.Default().Provider+")")
 	s.StringVar(&f.model, "model", "", "`name` of the model to send in initialize (default: "+target.Default().Model+")")
 	s.Float64Var(&f.timeoutScale, "timeout-scale", 1, "`factor` for all deadlines")
+}
 
+// addJudging adds those that say what is judged, how strictly, and what is shown.
+func (f *serverFlags) addJudging() {
+	s := f.set
 	s.StringSliceVar(&f.ids, "id", nil, "`id` of a requirement or a variant to judge, repeated or with commas for several")
 	s.StringVar(&f.label, "label", "", "`expression` over labels (family, level, profile, …) that selects requirements")
 	s.BoolVar(&f.strict, "strict", false, "SHOULDs that do not hold fail the run")

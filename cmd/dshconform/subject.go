@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dshconform/dshconform/fixtures/refserver"
 	"github.com/dshconform/dshconform/harness/protocol"
 	"github.com/dshconform/dshconform/suites/requirements"
 	"github.com/dshconform/dshconform/suites/target"
@@ -52,6 +53,7 @@ func subjectOf(cat *requirements.Catalogue, f *serverFlags, command []string, pr
 		s.embedded = true
 		t.Command = []string{program, "refserver", "--profile", string(s.profile)}
 		t.Name = "reference server"
+		t.StderrFlood = &target.StderrFlood{Env: []target.Variable{{Name: refserver.FloodVariable, Value: "1048576"}}}
 	}
 	if t.Name == "" {
 		t.Name = filepath.Base(t.Command[0])

@@ -44,8 +44,13 @@ func (p *Process) launch(ctx context.Context, spec launch) error {
 	go s.wait()
 	go s.listen()
 
-	stop := context.AfterFunc(ctx, func() { _ = ours.SetWriteDeadline(time.Unix(1, 0)) })
-	defer stop()
+	cut := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { defer close(cut); _ = ours.SetWriteDeadline(time.Unix(1, 0)) })
+	defer func() {
+		if !stop() {
+			<-cut // so that it can't come after a deadline that is set later
+		}
+	}()
 	sendErr := s.send(request{Start: &startRequest{
 		Path: spec.path, Dir: spec.dir, Argv: toBytes(spec.argv), Env: toBytes(spec.env), Nonce: p.nonce,
 	}})
@@ -131,4 +136,3 @@ func supervisorEnv() []string {
 	}
 	return env
 }
-

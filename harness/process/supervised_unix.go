@@ -61,7 +61,8 @@ func (s *supervised) listen() {
 	for lines.Scan() {
 		var r report
 		if json.Unmarshal(lines.Bytes(), &r) != nil {
-			s.noise.write(append(lines.Bytes(), ' '))
+			s.noise.write(lines.Bytes())
+			s.noise.write([]byte{' '})
 			continue
 		}
 		switch {
@@ -116,6 +117,8 @@ func (s *supervised) send(r request) error {
 	return err
 }
 
+var errSilent = errors.New("the supervisor does not answer")
+
 func (s *supervised) signal(sig os.Signal) error {
 	number, ok := sig.(syscall.Signal)
 	if !ok || number == 0 {
@@ -123,11 +126,15 @@ func (s *supervised) signal(sig os.Signal) error {
 	}
 	reply := make(chan signalledReport, 1)
 	s.mu.Lock()
+	_ = s.channel.SetWriteDeadline(time.Now().Add(answerGrace))
 	err := s.send(request{Signal: int(number)})
 	if err == nil {
 		s.pending = append(s.pending, reply)
 	}
 	s.mu.Unlock()
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return errSilent
+	}
 	if err != nil {
 		return os.ErrProcessDone // the supervisor has ended, which it does after the process
 	}
@@ -144,7 +151,7 @@ func (s *supervised) signal(sig os.Signal) error {
 			return os.ErrProcessDone
 		}
 	case <-timer.C:
-		return errors.New("the supervisor does not answer")
+		return errSilent
 	}
 }
 

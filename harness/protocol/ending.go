@@ -11,6 +11,7 @@ type ending struct {
 	shutdownSent     bool
 	shutdownAnswered bool
 	quiet            *wire.Line // the response after which nothing more was owed
+	quieted          bool       // there was one
 	cut              bool       // EOF or a signal: turns in flight may be lost
 	signalled        bool       // by the client: nothing is owed any more
 	endsTurns        bool       // shutdown, EOF or a signal: open turns are cut
@@ -29,6 +30,9 @@ func (m *Monitor) shutdownSent(*Request) {
 	m.ending.shutdownSent, m.ending.endsTurns = true, true
 	m.ending.quiet = nil
 	m.cutTurns()
+	for _, q := range m.requests.order {
+		q.atShutdown = q.atShutdown || q.prompt && q.Owed
+	}
 }
 
 // cutTurns exempts the children that run now: what is owed of them ends here.
@@ -36,30 +40,40 @@ func (m *Monitor) shutdownSent(*Request) {
 // its end was owed before that.
 func (m *Monitor) cutTurns() {
 	for _, c := range m.children {
-		owed := m.o.Profile.Settles() && len(m.root(c.id).prompts) == 0
+		owed := m.o.Profile.Settles() && len(m.root(c.id).prompts) == 0 && !m.root(c.id).joined
 		if c.finished == nil && !owed {
 			c.cut = true
 		}
 	}
 }
 
-// answeredInShutdown keeps the order of the last responses.
+// answeredInShutdown keeps the order of the last responses. A prompt that is
+// overtaken by the shutdown's response may still be answered: which of two
+// requirements is broken shows only then.
 func (m *Monitor) answeredInShutdown(l wire.Line, q *Request) {
+	if q.atShutdown {
+		m.apply("S-SHD-04")
+		if m.o.Profile.Settles() {
+			m.apply("S-SHD-05")
+		}
+		if q.overtaken != nil {
+			m.violate("S-SHD-05", "a prompt in flight is answered before the shutdown", "the shutdown is answered first", q.Line, *q.overtaken, l)
+		}
+	}
 	if q.Method == MethodShutdown && q.Answer.Result != nil {
 		m.ending.shutdownAnswered = true
 		if m.o.Profile.Settles() {
-			m.apply("S-SHD-05")
+			kept := Evidence(l)
 			for _, open := range m.requests.order {
-				if open.prompt && open.Owed && !open.Disowned {
-					m.violate("S-SHD-05", "a prompt in flight is answered before the shutdown", "the shutdown is answered first", open.Line, q.Line, l)
-					open.Disowned = true
+				if open.atShutdown && open.overtaken == nil {
+					open.overtaken = &kept
 				}
 			}
 		}
 	}
 	if m.ending.shutdownAnswered && m.requests.owed() == 0 {
 		kept := Evidence(l)
-		m.ending.quiet = &kept
+		m.ending.quiet, m.ending.quieted = &kept, true
 	}
 }
 
@@ -93,7 +107,10 @@ type Ended struct {
 
 // End judges what is still owed when stdout has ended.
 func (m *Monitor) End(e Ended) []Violation {
-	if e.Told && !e.Partial && !m.ending.signalled {
+	if e.Told && !e.Partial && !m.ending.signalled && !m.o.Joined {
+		if m.ending.quieted && m.o.Profile.Settles() {
+			m.apply("S-SHD-02") // nothing came, up to the end, or it was told
+		}
 		m.unanswered()
 		m.neverEnded()
 	}
@@ -108,6 +125,7 @@ func (m *Monitor) unanswered() {
 		}
 		switch {
 		case q.prompt && m.ending.shutdownSent:
+			m.apply("S-SHD-04")
 			m.violate("S-SHD-04", "a prompt in flight gets one response before the process exits", "none", q.Line)
 		case q.prompt:
 			// EOF: whether a turn in flight is answered has no right answer

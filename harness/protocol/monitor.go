@@ -10,9 +10,14 @@ import (
 // Options say what the monitor holds a conversation to.
 type Options struct {
 	Profile            Profile
-	MaxTokensAsSuccess bool     // the deployment counts a turn cut at the token limit as ok
-	Secrets            []string // what must never show on stdout: the key of the model endpoint
+	MaxTokensAsSuccess bool       // the deployment counts a turn cut at the token limit as ok
+	Secrets            []string   // what must never show on stdout: the key of the model endpoint
+	Environment        []Variable // what the server's environment says and no error message may
+	Joined             bool       // the conversation had begun before the first line: see joined.go
 }
+
+// Variable is a variable of the server's environment.
+type Variable struct{ Name, Value string }
 
 // Monitor judges one conversation with one process. It is not safe for
 // concurrent use: its owner feeds it in the order of the wire.
@@ -25,8 +30,11 @@ type Monitor struct {
 	sessions map[string]*session
 	children map[string]*child
 	ending   ending
+	speaker  *session       // of the last event
 	extras   map[string]int // notification methods and result members that the protocol does not know
 	seq      int
+
+	secretForms map[string][][]byte
 }
 
 // NewMonitor starts with a fresh process that nothing was sent to.
@@ -34,10 +42,20 @@ func NewMonitor(o Options) *Monitor {
 	if o.Profile == "" {
 		o.Profile = Directional
 	}
-	return &Monitor{
+	forms := map[string][][]byte{}
+	for _, secret := range o.Secrets {
+		forms[secret] = secretForms(secret)
+	}
+	m := &Monitor{
+		secretForms: forms,
+
 		o: o, counts: map[string]int{}, applied: map[string]int{}, extras: map[string]int{},
 		requests: newRequests(), sessions: map[string]*session{}, children: map[string]*child{},
 	}
+	if o.Joined {
+		m.requests.anonymous = joinedReplies
+	}
+	return m
 }
 
 // Observation is what the monitor made of one line of the server.
@@ -101,7 +119,11 @@ func (m *Monitor) junk(l wire.Line, msg wire.Message) {
 	if !l.Terminated() && m.ending.cut {
 		return // cut by EOF or a signal while nobody read
 	}
-	if m.running() > 1 && bytes.Contains(l.Raw, []byte(`"jsonrpc"`)) {
+	if !l.Terminated() && m.ending.shutdownSent && bytes.HasPrefix(l.Raw, []byte("{")) {
+		m.violate("S-FLS-02", "at a shutdown the last frame is written to its end", "stdout ended inside a frame: "+msg.Problem, l)
+		return
+	}
+	if m.running() > 1 && msg.Problem != wire.NoObject && bytes.Contains(l.Raw, []byte(`"jsonrpc"`)) {
 		m.violate("S-FLS-03", "the frames of concurrent sessions are whole lines", "a line that holds pieces of frames: "+msg.Problem, l)
 		return
 	}
@@ -123,17 +145,6 @@ func (m *Monitor) other(l wire.Line, msg wire.Message) {
 		m.violate("S-MSG-01", "a response carries the id of its request", "a response without an id", l)
 	default:
 		m.violate("S-MSG-03", "a frame is a response or a notification with a string method", msg.Problem, l)
-	}
-}
-
-func (m *Monitor) secrets(l wire.Line) {
-	for _, s := range m.o.Secrets {
-		m.apply("S-SEC-02")
-		if s != "" && bytes.Contains(l.Raw, []byte(s)) {
-			hidden := l
-			hidden.Raw = bytes.ReplaceAll(l.Raw, []byte(s), []byte("«key»"))
-			m.violate("S-SEC-02", "the key of the model endpoint never shows on stdout", "a line that holds it", hidden)
-		}
 	}
 }
 

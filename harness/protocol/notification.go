@@ -61,7 +61,7 @@ func (m *Monitor) sessionFinished(l wire.Line, params wire.Object) {
 	m.apply("S-ORD-07")
 	m.apply("S-TRN-09")
 	switch {
-	case s.tangled, s.forked:
+	case s.tangled, s.forked, s.joined:
 		return
 	case len(s.finished) > 0:
 		m.violate("S-TRN-09", "one session.finished for each settled prompt", "a second one", s.finished[0].line, l)

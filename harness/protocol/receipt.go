@@ -113,6 +113,10 @@ func (m *Monitor) statusChanges(l wire.Line, params wire.Object) {
 		return
 	}
 	now, _ := params.String("status")
+	if s.joined {
+		s.current, s.changed = now, Evidence(l)
+		return
+	}
 	if m.childsIdle(l, s, now) {
 		return
 	}
@@ -156,7 +160,7 @@ func orNever(s string) string {
 // stepsWhileIdle judges a turn that starts in a session that is not running.
 // Children need not report a status.
 func (m *Monitor) stepsWhileIdle(l wire.Line, s *session) {
-	if m.o.Profile != Receipt || (m.children[s.id] != nil && s.current == "") {
+	if m.o.Profile != Receipt || s.joined || (m.children[s.id] != nil && s.current == "") {
 		return
 	}
 	if m.children[s.id] == nil && s.current == "" && len(s.prompts) == 0 && len(s.receipts) == 0 {

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"bytes"
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,9 +27,12 @@ type Request struct {
 	Answer   *wire.Message
 
 	prompt        bool
+	named         bool // a prompt with a string sessionId, which may be empty
 	afterShutdown bool
-	overlaps      bool // a prompt that was sent while a turn of its session was seen to run
-	quiet         bool // a prompt that was sent to a session where nothing ran or waited
+	atShutdown    bool       // a prompt that was in flight when a shutdown was sent
+	overtaken     *wire.Line // the shutdown's response that came before its own
+	overlaps      bool       // a prompt that was sent while a turn of its session was seen to run
+	quiet         bool       // a prompt that was sent to a session where nothing ran or waited
 }
 
 // Settled reports whether a response came.
@@ -83,6 +87,10 @@ func (r *requests) take(key string, failed bool) *Request {
 		r.open[key] = slices.Delete(slices.Clone(list), at, at+1)
 	}
 	for i, o := range r.order {
+		if o == q && i == 0 { // most servers answer in order, and a flood holds many
+			r.order = r.order[1:]
+			break
+		}
 		if o == q {
 			r.order = append(r.order[:i:i], r.order[i+1:]...)
 			break
@@ -165,7 +173,9 @@ func (m *Monitor) Client(l wire.Line) *Request {
 				variant = "id-null"
 			}
 		}
-		m.requests.mute(silent{line: Evidence(l), row: row + "/" + variant, id: msg.ID.Key(), expected: "a stray response gets no reply"})
+		m.requests.mute(silent{line: Evidence(l), row: row + "/" + variant, id: replyKey(msg.ID), expected: "a stray response gets no reply"})
+	case wire.Blank:
+		m.requests.mute(silent{line: Evidence(l), row: "S-FRM-02", expected: "a blank line gets no reply"})
 	case wire.Junk:
 		m.clientJunk(l, msg)
 	case wire.Other:
@@ -192,6 +202,15 @@ func anyCase(names []string, want ...string) bool {
 	return false
 }
 
+// replyKey is the key that a reply to a line with this id would carry; null says
+// nothing about whom a reply is for.
+func replyKey(id wire.ID) string {
+	if id.IsString() || id.IsNumber() {
+		return id.Key()
+	}
+	return ""
+}
+
 func notificationVariant(method string) string {
 	switch method {
 	case MethodInitialize, MethodShutdown:
@@ -204,7 +223,8 @@ func notificationVariant(method string) string {
 
 func (m *Monitor) request(l wire.Line, msg wire.Message) *Request {
 	q := &Request{Line: Evidence(l), ID: msg.ID, Method: msg.Method, afterShutdown: m.ending.shutdownSent}
-	q.Owed = msg.MethodIsString && msg.V2() && !msg.InvalidUTF8 && (msg.ID.IsString() || msg.ID.Exact()) && !m.ending.shutdownSent
+	// Whether a last line without LF is served has no right answer.
+	q.Owed = l.Terminated() && msg.MethodIsString && msg.V2() && !msg.InvalidUTF8 && (msg.ID.IsString() || msg.ID.Exact()) && !m.ending.shutdownSent
 	if !msg.ID.IsString() && !msg.ID.IsNumber() {
 		m.requests.anonymous++ // a reply may carry null
 	}
@@ -213,7 +233,7 @@ func (m *Monitor) request(l wire.Line, msg wire.Message) *Request {
 		q.prompt = true
 		if params, ok := wire.AsObject(msg.Params); ok {
 			if id, isString := params.String("sessionId"); isString {
-				q.Session = id
+				q.Session, q.named = id, true
 				m.prompted(q)
 			}
 		}
@@ -241,6 +261,9 @@ func (m *Monitor) clientJunk(l wire.Line, msg wire.Message) {
 		// that only some readers know: whether these are served has no right answer
 		m.requests.anonymous += 2
 		m.optional(l)
+	case msg.Problem == wire.NoObject:
+		variant := map[byte]string{'n': "null", 't': "true", 'f': "true", '"': "string"}[bytes.TrimSpace(l.Raw)[0]]
+		m.requests.mute(silent{line: Evidence(l), row: "S-FRM-06/" + cmp.Or(variant, "number"), expected: "a line that is no object gets no reply"})
 	default:
 		s := silent{line: Evidence(l), row: "S-FRM-05", expected: "a malformed line gets no reply"}
 		if id := idIn.FindSubmatch(l.Raw); id != nil {

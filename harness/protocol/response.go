@@ -11,6 +11,9 @@ import (
 func (m *Monitor) response(l wire.Line, msg wire.Message) *Request {
 	q, exact := m.requests.take(msg.ID.Key(), msg.Error != nil), true
 	if q == nil {
+		if m.strangeReply(msg) {
+			return nil
+		}
 		if q = m.requests.confused(msg.ID); q != nil && !m.mutedID(msg.ID) {
 			exact = false
 			m.requests.take(q.ID.Key(), msg.Error != nil)
@@ -44,6 +47,8 @@ func idRow(id wire.ID) string {
 	switch {
 	case id.IsString() && id.Text() == "":
 		return "S-IDS-01/empty"
+	case id.IsString() && strings.IndexFunc(id.Text(), func(r rune) bool { return r < ' ' || r > '~' }) >= 0:
+		return "S-ENC-11"
 	case id.IsString() && id.LooseKey()[0] == 'f':
 		return "S-IDS-01/numeric-looking"
 	case id.IsString():
@@ -83,10 +88,18 @@ func (m *Monitor) mutedID(id wire.ID) bool {
 // it must be the answer of all the same, where that can be told.
 func (m *Monitor) unmatched(l wire.Line, msg wire.Message) *Request {
 	for i := len(m.requests.silent) - 1; i >= 0; i-- {
-		if s := m.requests.silent[i]; s.id != "" && s.id == msg.ID.Key() {
-			m.violate(s.row, s.expected, "a reply", s.line, l)
-			return nil
+		s := m.requests.silent[i]
+		if s.id == "" || s.id != msg.ID.Key() {
+			continue
 		}
+		if first, again := m.requests.done[s.id]; again && sameAnswer(first, l) {
+			break // the request that had this id is answered twice
+		}
+		m.violate(s.row, s.expected, "a reply", s.line, l)
+		return nil
+	}
+	if q := m.inexact(msg.ID); q != nil {
+		return q
 	}
 	if (msg.ID.IsNull() || !msg.ID.IsNumber() && !msg.ID.IsString()) && m.anonymousReply(l, msg) {
 		return nil
@@ -102,15 +115,32 @@ func (m *Monitor) unmatched(l wire.Line, msg wire.Message) *Request {
 	return nil
 }
 
-// onlyCandidate is the request that a response under a foreign id answers: one
-// whose id can't be held exactly, or else the only one in flight that is no
-// prompt.
+// sameAnswer reports whether two responses say the same.
+func sameAnswer(a, b wire.Line) bool {
+	x, y := wire.Parse(a), wire.Parse(b)
+	return wire.SameValue(x.Result, y.Result) && wire.SameValue(x.Error, y.Error)
+}
+
+// inexact is an open request whose id can't be held exactly, which a response
+// under another number, or under null, is most likely to answer.
+func (m *Monitor) inexact(id wire.ID) *Request {
+	if !id.IsNumber() && !id.IsNull() {
+		return nil
+	}
+	for _, q := range m.requests.order {
+		if strings.HasPrefix(idRow(q.ID), "S-IDS-03") && !q.Owed {
+			return q
+		}
+	}
+	return nil
+}
+
+// onlyCandidate is the request that a response under a foreign id answers: the
+// only one in flight that is no prompt.
 func (m *Monitor) onlyCandidate() *Request {
 	var only *Request
 	for _, q := range m.requests.order {
 		switch {
-		case strings.HasPrefix(idRow(q.ID), "S-IDS-03"):
-			return q
 		case q.prompt || !q.Owed:
 		case only != nil:
 			return nil
@@ -164,8 +194,10 @@ func (m *Monitor) wellFormed(l wire.Line, msg wire.Message, q *Request) bool {
 		if _, ok := e.Int("code"); !ok {
 			m.violate("S-MSG-02", "an error has an integer code", "code is "+orAbsent(Short(string(e["code"]))), l)
 		}
-		if _, ok := e.String("message"); !ok {
+		if text, ok := e.String("message"); !ok {
 			m.violate("S-MSG-02", "an error has a string message", "message is "+orAbsent(Short(string(e["message"]))), l)
+		} else {
+			m.errorMessage(l, text, q)
 		}
 		return false
 	}
@@ -196,7 +228,7 @@ func (m *Monitor) payload(l wire.Line, msg wire.Message, q *Request) {
 
 // promptResult judges the members of the result of session/prompt.
 func (m *Monitor) promptResult(l wire.Line, result wire.Object, q *Request) {
-	s := m.sessions[q.Session]
+	s := m.sessionOf(q)
 	switch m.o.Profile {
 	case Directional:
 		m.apply("S-TRN-08")
@@ -251,7 +283,7 @@ func (m *Monitor) outcome(l wire.Line, result wire.Object, s *session) {
 	switch {
 	case status != want:
 		m.violate(row, fmt.Sprintf("status is %q where the turn ended with kind %q", want, end.kind), "it is "+orAbsent(Short(string(result["status"]))), end.line, l)
-	case kind != "" && kind != end.kind && row != "S-TRN-01" && row != "S-TRN-03":
+	case kind != "" && kind != end.kind && !wire.SameValue(result["reason"], s.before) && row != "S-TRN-01" && row != "S-TRN-03":
 		m.violate(row, fmt.Sprintf("the reason is of kind %q like that of the turn/end", end.kind), fmt.Sprintf("it is of kind %q", Short(kind)), end.line, l)
 	case !wire.SameValue(result["reason"], end.reason):
 		m.violate("S-TRN-02", "reason equals that of the session's last turn/end: "+Short(string(end.reason)), "it is "+orAbsent(Short(string(result["reason"]))), end.line, l)

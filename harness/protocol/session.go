@@ -23,9 +23,13 @@ type session struct {
 	first   wire.Line // the first event, evidence of a child that nobody announced
 	open    *turnStart
 	last    *turnEnd
-	ends    int  // turn/end seen
-	late    bool // the events that come belong to a turn that was already judged late
+	ends    int            // turn/end seen
+	turn    int64          // the highest number of a turn that started
+	reason  jsontext.Value // of the last turn/end
+	before  jsontext.Value // of the one before it
+	late    bool           // the events that come belong to a turn that was already judged late
 
+	joined  bool // it may be older than what the monitor has seen
 	crowded bool // several prompts were sent before its first event
 	forked  bool // it was created twice: two sequences under one id can't be told apart
 	tangled bool // two turns ran at once, until no prompt is in flight
@@ -61,7 +65,7 @@ type turnEnd struct {
 
 // lastEnd is what the outcome of a prompt is compared with, nil where nothing is.
 func (s *session) lastEnd() *turnEnd {
-	if s == nil || s.tangled || s.forked {
+	if s == nil || s.tangled || s.forked || s.joined {
 		return nil
 	}
 	return s.last
@@ -70,7 +74,7 @@ func (s *session) lastEnd() *turnEnd {
 func (m *Monitor) session(id string) *session {
 	s := m.sessions[id]
 	if s == nil {
-		s = &session{id: id}
+		s = &session{id: id, joined: m.o.Joined}
 		m.sessions[id] = s
 	}
 	return s
@@ -114,9 +118,18 @@ func (m *Monitor) prompted(q *Request) {
 	}
 }
 
+// sessionOf is the session that a prompt names, nil where it names none: the
+// empty string is a name too.
+func (m *Monitor) sessionOf(q *Request) *session {
+	if !q.named {
+		return nil
+	}
+	return m.sessions[q.Session]
+}
+
 // settled keeps the bookkeeping of a prompt that was answered.
 func (m *Monitor) settled(l wire.Line, msg wire.Message, q *Request) {
-	s := m.sessions[q.Session]
+	s := m.sessionOf(q)
 	if !q.prompt || s == nil {
 		return
 	}
@@ -126,14 +139,15 @@ func (m *Monitor) settled(l wire.Line, msg wire.Message, q *Request) {
 			break
 		}
 	}
-	if !m.o.Profile.Settles() {
+	m.distrust(s, msg)
+	if !m.o.Profile.Settles() || s.joined {
 		return
 	}
 	ok := msg.Error == nil
 	if m.o.Profile == Accepted && ok {
 		m.finishedOnce(l, s)
 	}
-	if ok && !s.tangled && !s.forked {
+	if ok && !s.tangled && !s.forked && !m.succeedsBeside(l, s, q) {
 		m.apply("S-TRN-12")
 		if s.last == nil || s.open != nil {
 			s.owedTurn = append(s.owedTurn, q)
@@ -145,13 +159,23 @@ func (m *Monitor) settled(l wire.Line, msg wire.Message, q *Request) {
 		s.answered, s.refused = &kept, !ok
 	}
 	if ok {
-		s.forgetTurn()
+		s.last = nil // the next prompt needs a turn/end of its own
 	}
 }
 
-// forgetTurn makes the next prompt start without a turn/end of an earlier one,
-// while a turn that is still open stays so.
-func (s *session) forgetTurn() { s.last = nil }
+// succeedsBeside judges a prompt that succeeds while the turn of an earlier one
+// runs on: it was to be refused.
+func (m *Monitor) succeedsBeside(l wire.Line, s *session, q *Request) bool {
+	if s.open == nil || len(s.prompts) == 0 || s.prompts[0].Line.Seq > q.Line.Seq {
+		return false
+	}
+	row := "S-OVL-06"
+	if q.overlaps {
+		row = "S-OVL-01"
+	}
+	m.violate(row, "a prompt on a session with a running turn is refused", "it succeeds while that turn runs on", s.open.line, q.Line, l)
+	return true
+}
 
 // neverEnded reports the successful prompts whose turn never ended.
 func (m *Monitor) neverEnded() {
@@ -174,14 +198,18 @@ func (m *Monitor) event(l wire.Line, params wire.Object) {
 	data, _ := e.Object("data")
 	s := m.session(id)
 	s.events++
+	if m.speaker != nil && m.speaker != s && m.speaker.open != nil {
+		m.apply("S-FLS-03") // another session writes into an open turn
+	}
+	m.speaker = s
 	if s.events == 1 {
 		s.first = Evidence(l)
 	}
-	m.sequence(l, e, s)
-	if s.forked {
+	number, numbered := data.Int("turn")
+	m.sequence(l, e, s, kind == EventTurnStart && number > s.turn)
+	if s.forked || s.joined {
 		return
 	}
-	number, numbered := data.Int("turn")
 	m.childEvent(l, s, kind, data)
 	late := m.lateEvent(l, s, kind, number, numbered)
 	switch kind {
@@ -217,15 +245,18 @@ func (s *session) turnEvidence() wire.Line {
 	return wire.Line{}
 }
 
-func (m *Monitor) sequence(l wire.Line, e wire.Object, s *session) {
+// sequence judges the seq of an event. One that comes again where prompts came
+// together is that of a second session under the id, unless a later turn starts.
+func (m *Monitor) sequence(l wire.Line, e wire.Object, s *session, nextTurn bool) {
 	seq, ok := e.Int("seq")
 	if !ok {
 		return // its schema says so
 	}
+	m.begins(s, seq)
 	m.apply("S-ORD-03")
 	if s.crowded {
 		m.apply("S-OVL-10")
-		if seq < s.nextSeq && !s.forked {
+		if seq < s.nextSeq && !s.forked && !nextTurn {
 			m.violate("S-OVL-10", "prompts that come together create their session once, with one sequence of events", fmt.Sprintf("seq %d comes a second time", seq), s.first, l)
 			s.forked = true
 		}

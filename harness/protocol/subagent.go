@@ -57,7 +57,7 @@ func (m *Monitor) lateSubagent(l wire.Line, parent, what string) {
 	}
 	m.apply("S-ORD-02")
 	root := m.root(parent)
-	if root.tangled || root.overtaken != nil && root.overtaken.blamed {
+	if root.joined || root.tangled || root.overtaken != nil && root.overtaken.blamed {
 		return
 	}
 	if len(root.prompts) == 0 && root.answered != nil && m.ending.quiet == nil && !m.ending.shutdownAnswered {
@@ -71,6 +71,9 @@ func (m *Monitor) subagentFinished(l wire.Line, params wire.Object) {
 	agent, _ := params.String("agentId")
 	m.lateSubagent(l, parent, NotificationSubagentFinished)
 	c := m.children[id]
+	if (c == nil || c.started == nil) && m.o.Joined {
+		return
+	}
 	if c == nil || c.started == nil {
 		if other := m.mistaken(parent); other != nil {
 			m.apply("S-SUB-09")
@@ -165,7 +168,7 @@ func (m *Monitor) childEvent(l wire.Line, s *session, kind string, data wire.Obj
 		message, _ := data.Object("message")
 		s.said, s.saidLine = message["content"], Evidence(l)
 	}
-	if !m.o.Profile.Settles() || strings.HasPrefix(kind, "assistant/") || strings.HasPrefix(kind, "turn/") {
+	if strings.HasPrefix(kind, "assistant/") || strings.HasPrefix(kind, "turn/") {
 		s.childEnded = nil
 	}
 	c := m.children[s.id]

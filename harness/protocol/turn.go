@@ -85,7 +85,7 @@ func (m *Monitor) turnStarts(l wire.Line, s *session, number int64, late bool) {
 	if !late {
 		s.last, s.overtaken = nil, nil
 	}
-	s.open = &turnStart{number: number, line: Evidence(l)}
+	s.open, s.turn = &turnStart{number: number, line: Evidence(l)}, max(s.turn, number)
 }
 
 // secondTurn judges a turn that starts while another is open. Whose fault that
@@ -121,8 +121,12 @@ func (m *Monitor) turnEnds(l wire.Line, s *session, number int64, data wire.Obje
 	}
 	reason, _ := data.Object("reason")
 	kind, _ := reason.String("kind")
+	if m.o.Profile == Receipt {
+		m.apply("S-TRN-17") // a turn ends, and no session.finished is to come of it
+	}
 	s.open = nil
 	s.ends++
+	s.before, s.reason = s.reason, data["reason"]
 	if s.overtaken != nil && s.overtaken.number == number {
 		s.overtaken = nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dshconform/dshconform/harness/process"
 	"github.com/dshconform/dshconform/harness/protocol"
+	"github.com/dshconform/dshconform/harness/wire"
 )
 
 // Ending is how a process of the subject ended.
@@ -79,7 +80,7 @@ func (s *Server) locked(f func()) {
 // Signal sends a signal to the launched process alone, as an SDK does.
 func (s *Server) Signal(sig os.Signal) error {
 	s.locked(func() {
-		s.note("%s sent", sig)
+		s.note("%s", wire.SignalNote(process.SignalName(sig)))
 		s.mon.Signalled()
 	})
 	return s.proc.Signal(sig)
@@ -198,7 +199,10 @@ func (s *Server) finish(ctx context.Context, e Ending) Ending {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.note("process ended: %s", e.Exit)
+	if e.Drain != nil {
+		s.note("%s", wire.GapNote("stdout was not read to its end"))
+	}
+	s.note("%s", wire.EndNote(e.Exit.String()))
 	s.ending = &e
 	if e.looked {
 		s.exercised["S-PRC-01"]++
@@ -247,6 +251,7 @@ func (s *Server) Stop(ctx context.Context) Ending {
 		return *s.ending
 	}
 	s.told = false
+	s.note(wire.NoteStopped)
 	s.mon.Signalled()
 	s.mu.Unlock()
 	e := Ending{}

@@ -5,6 +5,7 @@ package server_test
 import (
 	"context"
 	"errors"
+	"os"
 	"testing"
 	"time"
 
@@ -65,9 +66,7 @@ func TestASubjectThatStaysIsEnded(t *testing.T) {
 		if _, signals := process.Capabilities(); !signals {
 			t.Skip("no signals here")
 		}
-		// It ignores the signal from a moment after its start on; that it reads shows
-		// that this moment is over.
-		g.Eventually(func() bool { return ignoresTerm(s.Pid()) }, patience).Should(BeTrue())
+		g.Eventually(func() string { return string(s.Process().Stderr().Tail) }, patience).Should(Equal("deaf\n"))
 		g.Expect(s.Terminate()).To(Succeed())
 		g.Expect(s.AwaitExit(ctx).Exited).To(BeFalse())
 	})
@@ -86,7 +85,7 @@ func TestATermSignalEndsASubject(t *testing.T) {
 	e := s.AwaitExit(ctx)
 	g.Expect(e.Exited).To(BeTrue())
 	g.Expect(e.Exit.Signal).To(Equal("SIGTERM"))
-	g.Expect(errors.Is(s.Terminate(), errDone)).To(BeTrue())
+	g.Expect(errors.Is(s.Terminate(), os.ErrProcessDone)).To(BeTrue())
 }
 
 func TestWhatASubjectLeavesIsFoundAndEnded(t *testing.T) {

@@ -29,10 +29,17 @@ type Launch struct {
 	// PatientAtExit tells whether children that outlive the process are waited
 	// for; a run that found them once needs not wait again. Nil means yes.
 	PatientAtExit func() bool
+
+	limits limits
 }
 
 // Start starts a process of the subject. An error is a *process.StartError.
 func (l *Launch) Start(ctx context.Context) (*Server, error) {
+	if l.limits == (limits{}) {
+		own := *l
+		own.limits = limits{junk: mostJunk, kept: mostKept}
+		l = &own
+	}
 	s := &Server{launch: l, mon: protocol.NewMonitor(l.Monitor), ended: make(chan struct{}), stir: make(chan struct{}), unstall: closedChan(), deadlines: l.Deadlines, exercised: map[string]int{}}
 	command := l.Command
 	p, err := process.Start(ctx, command)

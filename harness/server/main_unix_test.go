@@ -38,10 +38,15 @@ const patience = 60 * time.Second
 // soon bounds what a test wants to see not happening: it passes by this running out.
 const soon = 150 * time.Millisecond
 
+// Bounds of a flood that are soon reached.
+const (
+	mostJunk = 4 << 20
+	mostKept = 16 << 20
+)
+
 // subject is a started subject with what was found of it.
 type subject struct {
 	*server.Server
-	NewWithT *WithT
 
 	mu    sync.Mutex
 	found []protocol.Violation
@@ -73,6 +78,7 @@ func begin(t *testing.T, role string, change func(*server.Deadlines)) (*subject,
 			s.found = append(s.found, v)
 		},
 	}
+	l.Limit(mostJunk, mostKept)
 	s.Server, err = l.Start(ctx)
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() {

@@ -70,6 +70,9 @@ const (
 	wholeJunk = 64 << 10
 )
 
+// limits are those bounds, smaller ones in a test.
+type limits struct{ junk, kept int64 }
+
 // read owns stdout until it ends. It is the only goroutine that reads it.
 func (s *Server) read() {
 	defer close(s.ended)
@@ -90,7 +93,9 @@ func (s *Server) read() {
 		if err == nil {
 			line.Dir = wire.ServerToClient
 			s.take(line)
-			err = s.flooded()
+			if err = source.refuse; err == nil {
+				err = s.flooded()
+			}
 		}
 		if err != nil {
 			var flood *FloodError
@@ -110,9 +115,9 @@ func (s *Server) read() {
 // flooded says whether more was read than anybody waits for.
 func (s *Server) flooded() error {
 	switch {
-	case s.junk > mostJunk:
+	case s.junk > s.launch.limits.junk:
 		return &FloodError{Bytes: s.junk, What: "what is no frame"}
-	case s.kept > mostKept:
+	case s.kept > s.launch.limits.kept:
 		return &FloodError{Bytes: s.kept, What: "frames that nobody waits for"}
 	}
 	return nil
@@ -131,7 +136,7 @@ func (s *Server) take(line wire.Line) {
 			line = protocol.Evidence(line)
 		}
 	}
-	if s.junk <= mostJunk/16 || o.Message.Kind > wire.Blank {
+	if s.junk <= s.launch.limits.junk/16 || o.Message.Kind > wire.Blank {
 		s.log = append(s.log, Entry{line, o.Message, o.Answered})
 		s.tell(line)
 	}
@@ -374,6 +379,14 @@ func (s *Server) Exercised(row string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.mon.Exercised(row) + s.exercised[row]
+}
+
+// Violations is how often the monitor found the requirement violated by this
+// process.
+func (s *Server) Violations(row string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mon.Violations(row)
 }
 
 // Inspect calls f with the monitor, locked.

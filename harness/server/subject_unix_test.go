@@ -27,6 +27,7 @@ func play(role string) int {
 		return 0
 	case "deaf": // and it stays when it is told to end
 		signal.Ignore(syscall.SIGTERM)
+		fmt.Fprintln(os.Stderr, "deaf")
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		forever()
 	case "reads-nothing":

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/dshconform/dshconform/harness/protocol"
@@ -140,7 +141,7 @@ func (s *Server) CloseInput() error {
 	}
 	s.closed = true
 	s.locked(func() {
-		s.note("stdin closed")
+		s.note(wire.NoteInputClosed)
 		s.mon.InputClosed()
 		s.told = true
 	})
@@ -153,11 +154,16 @@ func (s *Server) CloseInput() error {
 // CloseOutput closes the reading end of stdout, as a client that died does.
 func (s *Server) CloseOutput() error {
 	s.locked(func() {
-		s.note("stdout closed by the client")
+		s.note(wire.NoteOutputClosed)
 		s.over = true
 		s.release() // a stalled reader would not see it
 	})
+	// A process that is being started by somebody else has copies of all descriptors
+	// until it executes its program: a write of the subject in that moment would find
+	// a reader, and be its last.
+	syscall.ForkLock.RLock()
 	err := s.proc.Stdout().Close()
+	syscall.ForkLock.RUnlock()
 	<-s.ended
 	if err != nil && !errors.Is(err, os.ErrClosed) {
 		return fmt.Errorf("close stdout: %w", err)

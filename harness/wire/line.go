@@ -48,12 +48,16 @@ func (l Line) Blank() bool { return len(bytes.Trim(l.Raw, " \t\r\n")) == 0 }
 
 var lf = []byte{'\n'}
 
-// Splitter cuts pushed bytes into lines. The zero value is ready to use.
+// Splitter cuts pushed bytes into lines. The zero value is ready to use, and keeps
+// [MaxLine] bytes of a line.
 type Splitter struct {
 	max  int
 	part []byte
 	size int64
 }
+
+// NewSplitter makes a splitter that keeps maxLine bytes of a line; 0 means [MaxLine].
+func NewSplitter(maxLine int) *Splitter { return &Splitter{max: maxLine} }
 
 // Push adds p and calls line for each line that it completes. The slice that
 // line gets is its own.

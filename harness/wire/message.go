@@ -61,6 +61,9 @@ type Message struct {
 // V2 reports whether the member "jsonrpc" is the string "2.0".
 func (m Message) V2() bool { return string(m.Version) == `"2.0"` }
 
+// NoObject is the problem of a line that is JSON and no object.
+const NoObject = "JSON, but no object"
+
 var errTrailing = errors.New("something stands behind the object")
 
 // lenient accepts what RFC 8259 allows or a lenient reader lets pass, so that it
@@ -108,7 +111,7 @@ func (m *Message) members(body []byte) error {
 		fallthrough
 	case 'n', 't', 'f', '"', '0':
 		if jsontext.Value(body).IsValid(lenient, jsontext.AllowInvalidUTF8(true)) {
-			return errors.New("JSON, but no object")
+			return errors.New(NoObject)
 		}
 		return errors.New("no JSON")
 	default:

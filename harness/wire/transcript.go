@@ -22,6 +22,9 @@ type Header struct {
 	Subject []string  `json:"subject,omitempty"` // argv
 	Started time.Time `json:"started"`
 	Title   string    `json:"title,omitempty"` // the requirement whose situation this is
+	// Joined is set where the conversation had begun before the first entry: requests
+	// may be in flight, and sessions exist, that the transcript does not show.
+	Joined bool `json:"joined,omitzero"`
 }
 
 type entry struct {
@@ -109,6 +112,10 @@ func NewTranscriptReader(r io.Reader) (*TranscriptReader, error) {
 	return t, nil
 }
 
+// ErrCutTranscript says that a transcript ends inside an entry, as one does whose
+// writer was killed. What came before it is sound.
+var ErrCutTranscript = errors.New("the transcript ends inside an entry")
+
 // Next gives the next entry, and io.EOF behind the last.
 func (t *TranscriptReader) Next() (Line, error) {
 	for {
@@ -122,6 +129,9 @@ func (t *TranscriptReader) Next() (Line, error) {
 		}
 		var e entry
 		if err := json.Unmarshal(l.Raw, &e); err != nil {
+			if !l.Terminated() {
+				return Line{}, fmt.Errorf("transcript line %d: %w", t.line, ErrCutTranscript)
+			}
 			return Line{}, fmt.Errorf("transcript line %d: %w", t.line, err)
 		}
 		if e.Dir == "" || (e.Raw == nil && e.B64 == nil) {

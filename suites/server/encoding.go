@@ -35,7 +35,7 @@ func encoding(s *suite) {
 	s.It("S-ENC-02", shared, cutInCharacters)
 	s.It("S-ENC-03", shared, escapedOrRaw)
 	s.It("S-ENC-04", shared, func(t *T) {
-		t.answers(model.CutText(mixedText), mixedText, "assistant text that the model streams cut inside its characters comes out whole")
+		t.comesOut(model.CutText(mixedText), mixedText, "assistant text that the model streams cut inside its characters comes out whole")
 	})
 	s.It("S-ENC-05", shared, func(t *T) {
 		srv := t.Shared()
@@ -45,18 +45,21 @@ func encoding(s *suite) {
 		}
 		t.Barrier(srv)
 		if !t.WithoutModel() {
-			t.loneSurrogate(srv, t.Session())
+			_, err := t.loneSurrogate(srv, t.Session())
+			t.Need("the server goes on", err)
 		}
 		t.Exercised(srv, "S-ENC-05")
 	})
 	s.It("S-ENC-06", shared, anySessionID)
 	s.It("S-ENC-07", shared, afterLoneSurrogate)
 	each(s, "S-ENC-08", shared, []named[string]{{"u-2028", "a\u2028b"}, {"u-2029", "a\u2029b"}, {"u-0085", "a\u0085b"}}, func(t *T, text string) {
-		t.answers(model.Text(text), text, fmt.Sprintf("assistant text with %+q comes out of the model's stream unchanged", text))
+		t.comesOut(model.Text(text), text, fmt.Sprintf("assistant text with %+q comes out of the model's stream unchanged", text))
 	})
 	s.It("S-ENC-09", shared, func(t *T) {
 		srv := t.Shared()
-		t.Observe("a lone surrogate in a prompt", "%s", t.loneSurrogate(srv, t.Session()))
+		got, err := t.loneSurrogate(srv, t.Session())
+		t.Need("the server goes on", err)
+		t.Observe("what the model gets of a lone surrogate", "%s", got)
 	})
 	each(s, "S-ENC-10", shared, []named[string]{
 		{"empty", ""}, {"long", strings.Repeat("x", 300)}, {"control", "a\u0001b\u001fc"}, {"slash", "a/b/c"},
@@ -138,21 +141,22 @@ func escapedly(s string) string {
 	return b.String()
 }
 
-// answers judges that what the model says in this step is what the events of the
+// comesOut judges that what the model says in this step is what the events of the
 // turn show. A turn of plain words before it tells what is wrong with the text
 // from what is wrong with turns.
-func (t *T) answers(step model.Step, text, expected string) {
+func (t *T) comesOut(step model.Step, text, expected string) {
 	srv := t.Shared()
 	session := t.Session()
-	if plain := t.Run(srv, session, model.Text("Plain words.")); replyOf(plain.Events).message != "Plain words." {
-		t.NotReached("assistant/message shows plain words", fmt.Errorf("it shows %q", replyOf(plain.Events).message))
+	plain := t.Run(srv, session, model.Text("Plain words."))
+	if shows := replyOf(plain.Events).message; shows != "Plain words." {
+		t.NotReached("assistant/message shows plain words", fmt.Errorf("it shows %q", shows))
 	}
 	turn := t.Begin(srv, session, t.Script(step))
 	settled, err := turn.TrySettle()
 	if !t.Judge(err, expected, turn.Line) {
 		return
 	}
-	if !t.Expect(settled.Kind == protocol.KindCompleted, expected, "the turn ended with "+settled.Kind, turn.Line, settled.Line) {
+	if !t.Expect(settled.Kind == plain.Kind, expected, "the turn ended with "+orNone(settled.Kind), turn.Line, turnEndLine(settled)) {
 		return
 	}
 	r := replyOf(settled.Events)

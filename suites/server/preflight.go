@@ -33,7 +33,8 @@ func (r *runner) preflight(ctx context.Context) error {
 	case err != nil:
 		s.Spoil("initialize was refused")
 	}
-	r.launch.Deadlines = r.launch.Deadlines.Measured(s.Startup())
+	r.startup = s.Startup()
+	r.launch.Deadlines = r.launch.Deadlines.Measured(r.startup)
 	r.mu.Lock()
 	r.shared = s
 	r.mu.Unlock()
@@ -107,15 +108,30 @@ func (r *runner) calibrate(ctx context.Context, s *harness.Server) {
 	s.Spoil("no barrier was answered")
 }
 
-// firstPrompt sees whether the answer to a prompt has the shape of the profile.
+// firstPrompt sees whether the answer to a prompt has the shape of the profile, and,
+// where it is owed behind the turn, whether it comes while the model is still held.
 func (r *runner) firstPrompt(ctx context.Context, s *harness.Server) {
 	if r.lacks("model") {
 		return
 	}
 	t := &T{Ctx: ctx, Profile: r.cfg.Profile, run: r, spec: spec{id: "preflight"}}
-	c, err := s.Send(ctx, protocol.MethodPrompt, Prompt(t.Session(), t.Script(model.Text("Hello.")).Prompt("Hello.")))
+	gate := t.Gate()
+	if !r.cfg.Profile.Settles() {
+		gate.Open()
+	}
+	early, told := false, r.blame.probe()
+	defer func() {
+		for _, f := range told(early) {
+			r.violated(f.s, f.v)
+		}
+	}()
+	c, err := s.Send(ctx, protocol.MethodPrompt, Prompt(t.Session(), t.Script(model.AtGate(gate.Name()), model.Text("Hello.")).Prompt("Hello.")))
 	if err != nil {
 		return
+	}
+	if r.cfg.Profile.Settles() {
+		early = r.answeredEarly(ctx, s, c, gate)
+		gate.Open()
 	}
 	m, err := c.Settle(ctx)
 	if err != nil {
@@ -130,23 +146,21 @@ func (r *runner) firstPrompt(ctx context.Context, s *harness.Server) {
 	s.Forget()
 }
 
+// answeredEarly reports whether a prompt succeeds while its turn is held at the
+// gate.
+func (r *runner) answeredEarly(ctx context.Context, s *harness.Server, c *harness.Call, gate *model.Gate) bool {
+	held, cancel := context.WithTimeout(ctx, s.Deadlines().Turn)
+	defer cancel()
+	if gate.WaitReached(held) != nil || s.Barrier(ctx) != nil {
+		return false
+	}
+	m, answered := c.Now()
+	return answered && m.Error == nil
+}
+
 // ShapeOf tells the profile whose form the answer to a prompt has.
 func ShapeOf(m wire.Message) (protocol.Profile, bool) {
-	result, ok := wire.AsObject(m.Result)
-	if !ok {
-		return "", false
-	}
-	_, status := result.String("status")
-	_, receipt := result.String("messageId")
-	switch {
-	case string(result["accepted"]) == "true" && !status:
-		return protocol.Accepted, true
-	case receipt && !status:
-		return protocol.Receipt, true
-	case status:
-		return protocol.Directional, true
-	}
-	return "", false
+	return protocol.ShapeOf(m)
 }
 
 // evidence is what was seen of capabilities that a target may declare lacking.

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"strconv"
+
 	"github.com/dshconform/dshconform/reports"
 
 	harness "github.com/dshconform/dshconform/harness/server"
@@ -8,10 +10,57 @@ import (
 
 // Shared gives the process that specs share, a new one where the last was spent.
 func (t *T) Shared() *harness.Server {
+	if s := t.used; s != nil && s.Fit() {
+		t.hasten(s)
+		return s
+	}
 	s, err := t.run.sharedServer(t.Ctx)
 	t.Need("start the subject", err)
 	t.used = s
+	t.hasten(s)
 	t.run.record(s, t)
+	return s
+}
+
+// hasten shortens the waits of a process while a smaller input is looked for.
+func (t *T) hasten(s *harness.Server) {
+	if t.hurry {
+		s.Hasten()
+	}
+}
+
+// Apart gives a process for what may do lasting harm: its directories are its
+// own, so that what it keeps there meets no other process. Specs share it as long
+// as they pass on it. It is killed in the end: nothing of what was done to it is
+// to cost the requirements on ends.
+func (t *T) Apart() *harness.Server {
+	if s := t.apart; s != nil && s.Fit() {
+		t.hasten(s)
+		return s
+	}
+	r := t.run
+	r.mu.Lock()
+	s := r.apart
+	r.mu.Unlock()
+	if s == nil || !s.Fit() {
+		if s != nil {
+			s.Stop(t.Ctx)
+		}
+		launch, _, err := r.layOut(r.path("apart", strconv.FormatInt(r.count(), 10)))
+		t.Need("lay out directories of its own", err)
+		launch.Deadlines = r.launch.Deadlines
+		s, err = launch.StartInitialized(t.Ctx)
+		if s != nil {
+			s.UseBarrier(r.barrier)
+			r.mu.Lock()
+			r.apart, r.all = s, append(r.all, s)
+			r.mu.Unlock()
+		}
+		t.Need("start the subject", err)
+	}
+	t.apart = s
+	t.hasten(s)
+	r.record(s, t)
 	return s
 }
 
@@ -69,11 +118,15 @@ func (t *T) leave() {
 			_, _ = s.Shutdown(t.Ctx) // judged by the harness, under S-SHD-01 and S-PRC-01
 		}
 		s.Stop(t.Ctx)
+		s.Forget() // nobody asks for its lines any more
 	}
-	if t.used != nil {
-		t.used.Forget()
+	for _, s := range []*harness.Server{t.used, t.apart} {
+		if s == nil {
+			continue
+		}
+		s.Forget()
 		if !sound {
-			t.used.Spoil("the spec of " + t.spec.id + " did not pass on it")
+			s.Spoil("the spec of " + t.spec.id + " did not pass on it")
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -36,6 +37,7 @@ var rapidFlags = sync.OnceValue(func() error {
 // does not vary between runs of one input, or shrinking is disabled, and the
 // frames that show it.
 type Counterexample struct {
+	t      *T
 	rt     *rapid.T
 	frames *[]wire.Line
 }
@@ -43,6 +45,7 @@ type Counterexample struct {
 // Fail ends the iteration as falsified.
 func (c Counterexample) Fail(message string, frames ...wire.Line) {
 	*c.frames = frames
+	c.t.hurry = true // from here on rapid looks for a smaller one
 	c.rt.Fatal(message)
 }
 
@@ -59,7 +62,7 @@ func (t *T) Property(checks int, expected string, prop func(rt *rapid.T, c Count
 	}
 	for name, value := range map[string]string{
 		"rapid.checks": strconv.Itoa(checks), "rapid.seed": strconv.FormatUint(seed, 10),
-		"rapid.nofailfile": "true", "rapid.shrinktime": shrinkTime,
+		"rapid.nofailfile": "true", "rapid.shrinktime": cmp.Or(t.shrinkTime, shrinkTime),
 	} {
 		if err := flag.Set(name, value); err != nil {
 			t.end(reports.Outcome{Verdict: reports.Error, Reason: fmt.Sprintf("set %s: %v", name, err)})
@@ -86,7 +89,7 @@ func (t *T) Property(checks int, expected string, prop func(rt *rapid.T, c Count
 					panic(r)
 				}
 			}()
-			prop(rt, Counterexample{rt, &frames})
+			prop(rt, Counterexample{t, rt, &frames})
 		})
 	}()
 	switch {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	harness "github.com/dshconform/dshconform/harness/server"
 	"github.com/dshconform/dshconform/harness/wire"
@@ -17,6 +18,8 @@ type recorder struct {
 	mu      sync.Mutex
 	backlog []wire.Line
 	kept    int
+	lost    int  // lines that the backlog had no room for
+	joined  bool // lines of this process stand in an earlier transcript
 	file    *os.File
 	out     *wire.TranscriptWriter
 }
@@ -37,7 +40,9 @@ func (r *recorder) line(l wire.Line) {
 	}
 	if r.kept += len(l.Raw); r.kept <= mostBacklog {
 		r.backlog = append(r.backlog, l)
+		return
 	}
+	r.lost++
 }
 
 func (r *recorder) attach(path string, h wire.Header) error {
@@ -54,6 +59,7 @@ func (r *recorder) attach(path string, h wire.Header) error {
 	if len(r.backlog) > 0 {
 		h.Started = r.backlog[0].At
 	}
+	h.Joined = r.joined
 	out, err := wire.NewTranscriptWriter(f, h)
 	if err != nil {
 		f.Close()
@@ -63,7 +69,11 @@ func (r *recorder) attach(path string, h wire.Header) error {
 	for _, l := range r.backlog {
 		_ = out.Write(l)
 	}
-	r.backlog, r.kept, r.file, r.out = nil, 0, f, out
+	if r.lost > 0 {
+		text := wire.GapNote(fmt.Sprintf("%d lines between two specs", r.lost)) + "\n"
+		_ = out.Write(wire.Line{At: time.Now(), Dir: wire.Note, Raw: []byte(text), Size: int64(len(text))})
+	}
+	r.backlog, r.kept, r.lost, r.joined, r.file, r.out = nil, 0, 0, true, f, out
 	return nil
 }
 

@@ -44,6 +44,9 @@ func Run(ctx context.Context, cfg Config) (*reports.Run, error) {
 
 	if err := r.preflight(ctx); err != nil {
 		r.close(ctx)
+		if ctx.Err() != nil {
+			return r.result(false, "the run was interrupted"), err
+		}
 		return r.result(false, "the subject could not be run"), err
 	}
 	specs = r.applicable(specs)
@@ -226,6 +229,9 @@ func (r *runner) result(final bool, unreached string) *reports.Run {
 		ProfileNote:  r.profileNote,
 		Requirements: r.results.Requirements(final || unreached != "", unreached),
 		Besides:      r.results.Besides(),
+	}
+	if r.startup > 0 {
+		run.Diagnosis = &reports.Diagnosis{StartupSeconds: r.startup.Seconds()}
 	}
 	if r.spoken != "" && r.cfg.Instead != nil {
 		run.Hint = r.cfg.Instead(r.spoken)

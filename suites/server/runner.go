@@ -36,17 +36,26 @@ type runner struct {
 	closing   sync.Once
 	mu        sync.Mutex
 	shared    *harness.Server
+	apart     *harness.Server // see T.Apart
 	recorders map[*harness.Server]*recorder
 	all       []*harness.Server // that may still run
 
 	current     atomic.Pointer[string] // the id of the spec that runs
 	counter     atomic.Int64
+	blame       attribution
 	idleMissing atomic.Bool // the subject was found to report no idle: it is waited for once
+	endMissing  atomic.Bool // the same of the turn/end of an answered prompt
+	kidMissing  atomic.Bool // the same of subagent.finished
+	refusesLate atomic.Bool // the subject was found not to refuse overlaps at once
+	oneTurn     atomic.Bool // the subject was found to run one turn at a time
 	leftChild   atomic.Bool // the subject was found to leave processes behind
 	offered     atomic.Bool // the model was offered the tool subagent
 	seen        evidence
 	prefix      string
+	expand      func(string) string // of the target's placeholders
+	ends        map[string]end      // how fresh processes ended by EOF and SIGTERM
 
+	startup     time.Duration    // of the first process, to its answer to initialize
 	version     string           // in serverInfo
 	profileNote string           // that the subject speaks another profile
 	spoken      protocol.Profile // which, "" where it is the run's
@@ -72,22 +81,28 @@ func newRunner(ctx context.Context, cfg Config) (*runner, error) {
 }
 
 // prepare lays out the scratch tree and makes the launch.
-func (r *runner) prepare() error {
-	home, work, tmp := r.path("home"), r.path("work"), r.path("tmp")
+func (r *runner) prepare() (err error) {
+	r.launch, r.expand, err = r.layOut(r.cfg.Scratch)
+	return err
+}
+
+// layOut makes the directories that a process is given below scratch, and the
+// launch that gives it them. The function expands the strings of a target.
+func (r *runner) layOut(scratch string) (*harness.Launch, func(string) string, error) {
+	home, work, tmp := filepath.Join(scratch, "home"), filepath.Join(scratch, "work"), filepath.Join(scratch, "tmp")
 	for _, dir := range []string{home, work, tmp} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return fmt.Errorf("lay out the scratch tree: %w", err)
+			return nil, nil, fmt.Errorf("lay out the scratch tree: %w", err)
 		}
 	}
 	t := r.cfg.Target
 	values := map[string]string{
-		"MODEL_URL": r.stub.URL(), "MODEL_KEY": r.stub.Key(), "SCRATCH": r.cfg.Scratch, "HOME": home,
+		"MODEL_URL": r.stub.URL(), "MODEL_KEY": r.stub.Key(), "SCRATCH": scratch, "HOME": home,
 	}
-	expand := func(s string) string { return target.Expand(s, values) }
-	own := t.For(r.cfg.Profile)
+	expand, own := func(s string) string { return target.Expand(s, values) }, t.For(r.cfg.Profile)
 	var argv []string
-	for _, a := range append(append([]string{}, t.Command...), own.Args...) {
-		argv = append(argv, expand(a))
+	for _, arg := range append(append([]string{}, t.Command...), own.Args...) {
+		argv = append(argv, expand(arg))
 	}
 	env := []string{
 		"DEEPSEEK_BASE_URL=" + r.stub.URL(), "DEEPSEEK_API_KEY=" + r.stub.Key(), "DSHCONFORM_CONTROL=" + r.stub.Control(),
@@ -103,21 +118,40 @@ func (r *runner) prepare() error {
 	if r.cfg.NoDeadlines {
 		deadlines = harness.Unbounded()
 	}
-	r.launch = &harness.Launch{
+	return &harness.Launch{
 		Command: process.Command{
 			Argv: argv, Dir: expand(t.ProcessCwd), Supervisor: []string{r.cfg.Program, "supervise"},
 			Env: process.Environment(process.EnvOptions{Home: home, TempDir: tmp, Inherit: t.Inherit, Set: env}),
 		},
 		Monitor: protocol.Options{
 			Profile: r.cfg.Profile, MaxTokensAsSuccess: t.MaxTokensAsSuccess, Secrets: []string{r.stub.Key()},
+			Environment: r.disclosable(append([]string{"HOME=" + home, "TMPDIR=" + tmp}, env...)),
 		},
 		Deadlines: deadlines,
 		Cwd:       cwd, Provider: t.Provider, Model: t.Model,
 		OnViolation:   r.violated,
 		OnLine:        r.line,
 		PatientAtExit: func() bool { return !r.leftChild.Load() },
+	}, expand, nil
+}
+
+func (r *runner) expandAll(list []string) []string {
+	out := make([]string, 0, len(list))
+	for _, s := range list {
+		out = append(out, r.expand(s))
 	}
-	return nil
+	return out
+}
+
+// disclosable are the variables that no error message may quote. The key is a
+// matter of its own.
+func (r *runner) disclosable(env []string) (out []protocol.Variable) {
+	for _, e := range env {
+		if name, value, _ := strings.Cut(e, "="); !strings.Contains(value, r.stub.Key()) {
+			out = append(out, protocol.Variable{Name: name, Value: value})
+		}
+	}
+	return out
 }
 
 func (r *runner) path(parts ...string) string {
@@ -129,6 +163,11 @@ func (r *runner) violated(s *harness.Server, v protocol.Violation) {
 	if v.Row == "S-PRC-01" {
 		r.leftChild.Store(true)
 	}
+	id, known := r.blame.assign(s, v)
+	if !known {
+		return
+	}
+	v.Row = id
 	o := reports.Outcome{Verdict: reports.Fail, Expected: v.Expected, Actual: v.Actual, Frames: r.frames(v.Frames)}
 	if during := r.current.Load(); during != nil && !strings.HasPrefix(v.Row, *during) {
 		o.Repeat = r.repeat(v.Row, *during)

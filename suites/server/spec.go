@@ -57,7 +57,9 @@ type named[V any] struct {
 
 // families registers the specs of all families, in the order of the catalogue.
 var families = []func(*suite){
-	direction, framing, ids, messages,
+	direction, framing, encoding, ids, messages, initialize, turns, ordering, overlaps, subagents,
+	refusals, isolation,
+	shutdown, flush, processRows,
 }
 
 func newSuite(c *requirements.Catalogue) *suite {

@@ -26,7 +26,11 @@ type T struct {
 	stopped bool              // the run was stopped: no verdict
 	servers []*harness.Server // that this spec has to leave in order
 	used    *harness.Server   // the shared process, where the spec took it
+	apart   *harness.Server   // the process with directories of its own, likewise
 	tags    int
+
+	hurry      bool   // a property has failed, and a smaller counterexample is looked for
+	shrinkTime string // for its properties; "" for the default
 
 	transcripts int
 }

@@ -109,6 +109,7 @@ type reply struct {
 }
 
 func replyOf(events []Event) (r reply) {
+	var said, chunks strings.Builder // a turn may have 16 MiB in a thousand events
 	for _, e := range events {
 		switch e.Type {
 		case protocol.EventAssistantMessage:
@@ -117,15 +118,17 @@ func replyOf(events []Event) (r reply) {
 			for _, b := range blocks {
 				block, _ := wire.AsObject(b)
 				text, _ := block.String("text")
-				r.message += text
+				said.WriteString(text)
 			}
 			r.line = e.Line
 		case protocol.EventAssistantChunk:
 			if text, ok := delta(e.Data); ok {
-				r.chunks, r.chunked = r.chunks+text, true
+				chunks.WriteString(text)
+				r.chunked = true
 			}
 		}
 	}
+	r.message, r.chunks = said.String(), chunks.String()
 	return r
 }
 

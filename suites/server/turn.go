@@ -103,78 +103,54 @@ func (u *Turn) TrySettle() (Settled, error) {
 		u.t.run.spoil(u.s, u.t.spec.id)
 		return Settled{}, err
 	}
-	out := Settled{Response: m, Line: u.ResponseLine()}
 	if m.Error != nil {
-		return out, &harness.RefusedError{Method: protocol.MethodPrompt, Error_: string(m.Error)}
+		return u.settled(m), &harness.RefusedError{Method: protocol.MethodPrompt, Error_: string(m.Error)}
 	}
 	if u.t.Profile == protocol.Receipt {
-		if err := u.awaitIdle(m); err != nil {
-			return out, err
-		}
+		err = u.awaitIdle(m)
+	} else {
+		err = u.awaitEnd()
 	}
-	out.Events = EventsOf(u.s.Since(u.mark), u.Session)
-	for _, e := range out.Events {
-		if e.Type == protocol.EventTurnEnd {
-			reason, _ := e.Data.Object("reason")
-			out.Kind, _ = reason.String("kind")
-			out.Reason = e.Data["reason"]
-		}
-	}
-	return out, nil
+	return u.settled(m), err
 }
 
-// awaitIdle waits for the end of the interval that serves the message: the turn
-// that shows it, then idle. A subject that was found to report no idle is not
-// waited for twice.
-func (u *Turn) awaitIdle(m wire.Message) error {
-	result, _ := wire.AsObject(m.Result)
-	id, _ := result.String("messageId")
-	var in, ended bool
-	idle := func(fresh []harness.Entry) bool {
-		for _, e := range fresh {
-			if in && ended && e.Message.Method == protocol.NotificationStatus {
-				params, _ := wire.AsObject(e.Message.Params)
-				session, _ := params.String("sessionId")
-				status, _ := params.String("status")
-				if session == u.Session && status == "idle" {
-					return true
-				}
-			}
-			ev, ok := eventOf(e)
-			if !ok || ev.Session != u.Session {
-				continue
-			}
-			switch ev.Type {
-			case protocol.EventInboxSpliced:
-				in = in || mentions(ev.Data["inserted"], id)
-			case protocol.EventTurnEnd:
-				ended = in || id == ""
-				if ended && u.t.run.idleMissing.Load() {
-					return true
-				}
-			case protocol.EventTurnStart:
-				ended = false
-			}
-		}
-		return false
+// settled is what was seen of a turn whose prompt was answered.
+func (u *Turn) settled(m wire.Message) Settled {
+	out := Settled{Response: m, Line: u.ResponseLine(), Events: u.Events()}
+	if e, ok := out.End(); ok {
+		reason, _ := e.Data.Object("reason")
+		out.Kind, _ = reason.String("kind")
+		out.Reason = e.Data["reason"]
 	}
-	err := u.s.Await(u.t.Ctx, "idle of the session", u.mark, u.s.Deadlines().Turn, idle)
-	if err != nil && ended && u.t.Ctx.Err() == nil {
-		u.t.run.idleMissing.Store(true)
-	}
-	return err
+	return out
 }
 
-// mentions reports whether an array of messages holds one with this id.
-func mentions(list jsontext.Value, id string) bool {
-	messages, _ := wire.AsArray(list)
-	for _, m := range messages {
-		o, _ := wire.AsObject(m)
-		if have, ok := o.String("id"); ok && have == id {
-			return true
+// End is the last turn/end of the session, false where none came.
+func (s Settled) End() (Event, bool) {
+	for i := len(s.Events) - 1; i >= 0; i-- {
+		if s.Events[i].Type == protocol.EventTurnEnd {
+			return s.Events[i], true
 		}
 	}
-	return false
+	return Event{}, false
+}
+
+// Said are the texts of the session's assistant messages in the turn, in order.
+func (s Settled) Said() (texts []string) {
+	for _, e := range s.Events {
+		if e.Type != protocol.EventAssistantMessage {
+			continue
+		}
+		message, _ := e.Data.Object("message")
+		blocks, _ := wire.AsArray(message["content"])
+		for _, b := range blocks {
+			block, _ := wire.AsObject(b)
+			if text, ok := block.String("text"); ok {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return texts
 }
 
 // Events waits for nothing: the events of the session from the prompt on.

@@ -1,0 +1,55 @@
+# make run     the main job: judge the embedded reference server
+# make test    everything that tests itself (needs Go alone)
+# make lint    formatting, vet and build for Linux, macOS and Windows, golangci-lint
+# make real    judge three public releases of the real server (needs Python and the network)
+# make bench   how fast it is
+# make faults  every fault of the reference server against every requirement
+
+BIN     := bin/dshconform
+GO      ?= go
+PROFILE ?= directional
+SYSTEMS := linux darwin windows
+
+# The race detector wants a C compiler on most systems; what needs Go alone has to run without one too.
+race = $(shell command -v "$$($(GO) env CC | cut -d' ' -f1)" >/dev/null 2>&1 && [ "$$($(GO) env CGO_ENABLED)" = 1 ] && echo -race || \
+  echo "no C compiler: testing without the race detector" >&2)
+
+.PHONY: run build test test-go lint bench real faults clean need-go
+
+run: build
+	./$(BIN) server --profile $(PROFILE)
+
+build: need-go
+	$(GO) build -o $(BIN) ./cmd/dshconform
+
+test: test-go
+
+test-go: need-go
+	$(GO) vet ./...
+	$(GO) test $(call race) ./...
+
+lint: need-go
+	@out=$$(gofmt -l cmd harness suites reports fixtures fuzz tools 2>/dev/null); \
+	  if [ -n "$$out" ]; then echo "not gofmt'ed:"; echo "$$out"; exit 1; fi
+	@for os in $(SYSTEMS); do \
+	  echo "vet and build for $$os"; \
+	  GOOS=$$os $(GO) vet ./... && CGO_ENABLED=0 GOOS=$$os $(GO) build -o /dev/null ./cmd/dshconform || exit 1; \
+	done
+	$(GO) tool -modfile=tools/lint/go.mod golangci-lint run
+
+bench: build
+	$(GO) run ./tools/bench
+
+real: build
+	@tools/judge-real.sh
+
+faults: build
+	$(GO) run ./tools/faults
+
+clean:
+	rm -rf bin
+
+# What is missing is said in one line, before anything fails in ten.
+need-go:
+	@command -v $(GO) >/dev/null 2>&1 || { echo "Go is missing: install Go 1.26 or later (https://go.dev/dl)"; exit 1; }
+	@$(GO) list -m >/dev/null 2>&1 || { echo "Go is too old: this needs $$(sed -n 's/^go /go/p' go.mod) or later, and here is $$($(GO) env GOVERSION)"; exit 1; }

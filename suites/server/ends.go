@@ -1,0 +1,157 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dshconform/dshconform/harness/model"
+	"github.com/dshconform/dshconform/harness/protocol"
+	harness "github.com/dshconform/dshconform/harness/server"
+	"github.com/dshconform/dshconform/harness/wire"
+)
+
+// ends: the ends besides shutdown, which are EOF on stdin and SIGTERM.
+func ends(s *suite) {
+	for _, how := range []struct{ row, what string }{{"S-SHD-07", byEOF}, {"S-SHD-08", bySIGTERM}} {
+		each(s, how.row, 1, []named[bool]{{"idle", false}, {"in-turn", true}}, func(t *T, inTurn bool) {
+			seen := t.ended(how.what, inTurn)
+			t.Expect(seen.Exited, how.what+" ends the process within the bound", "it still runs when the bound has passed", seen.frames...)
+		})
+	}
+	s.It("S-SHD-09", shared, func(t *T) {
+		for _, how := range []string{byEOF, bySIGTERM} {
+			if how == bySIGTERM && t.run.lacks("signals") {
+				continue
+			}
+			t.Observe("exit at "+how, "%s", exitOf(t.ended(how, false).Ending))
+			if t.WithoutModel() {
+				continue
+			}
+			seen := t.ended(how, true)
+			t.Observe("exit at "+how+" with a turn in flight", "%s", exitOf(seen.Ending))
+			t.Observe("a turn in flight at "+how, "%s", seen.turn)
+		}
+	})
+	s.It("S-SHD-10/running", 1, func(t *T) {
+		srv := t.Fresh()
+		t.answeredBeforeEOF(srv, false)
+	})
+	s.It("S-SHD-10/before-start", shared, func(t *T) {
+		t.answeredBeforeEOF(t.Raw(), true)
+	})
+}
+
+// The ways to end a process, as reports call them.
+const (
+	byEOF     = "EOF on stdin"
+	bySIGTERM = "SIGTERM"
+)
+
+// end is what was seen of a process that was ended in one of these ways. It is
+// seen once in a run: two requirements ask for it.
+type end struct {
+	harness.Ending
+	turn   string // what became of a turn in flight
+	frames []wire.Line
+}
+
+// ended ends a fresh process in one of these ways.
+func (t *T) ended(how string, inTurn bool) end {
+	key := fmt.Sprint(how, inTurn)
+	if seen, ok := t.run.ends[key]; ok {
+		return seen
+	}
+	srv := t.Fresh()
+	var turn *Turn
+	var seen end
+	if inTurn {
+		turn, _ = t.Held(srv, t.Session(), []model.Step{model.Text("Said before the end.")}, nil)
+		seen.frames = append(seen.frames, turn.Line)
+	}
+	mark := srv.Mark()
+	if how == byEOF {
+		t.Need("close stdin", srv.CloseInput())
+	} else {
+		t.Need("send SIGTERM", srv.Terminate())
+	}
+	seen.Ending = srv.AwaitExit(t.Ctx)
+	t.conclude(t.Ctx.Err())
+	if inTurn {
+		seen.turn = fateOf(turn, srv.Since(mark))
+	}
+	if t.run.ends == nil {
+		t.run.ends = map[string]end{}
+	}
+	t.run.ends[key] = seen
+	return seen
+}
+
+// fateOf tells what became of a turn, in words that do not vary between runs.
+func fateOf(turn *Turn, since []harness.Entry) string {
+	var fate []string
+	for _, e := range EventsOf(since, turn.Session) {
+		if e.Type == protocol.EventTurnEnd {
+			reason, _ := e.Data.Object("reason")
+			kind, _ := reason.String("kind")
+			fate = append(fate, "turn/end of kind "+kind)
+		}
+	}
+	if len(fate) == 0 {
+		fate = append(fate, "no turn/end")
+	}
+	if turn.t.Profile.Settles() {
+		fate = append(fate, outcomeOf(turn.Call)+" to its prompt")
+	}
+	return strings.Join(fate, ", ")
+}
+
+// answeredBeforeEOF writes requests and ends stdin directly behind them.
+func (t *T) answeredBeforeEOF(srv *harness.Server, handshake bool) {
+	var all strings.Builder
+	if handshake {
+		all.Write(harness.Frame(srv.NewID(), protocol.MethodInitialize, t.run.launch.InitializeParams()))
+	}
+	for range 50 {
+		all.Write(t.sure(srv))
+	}
+	calls := t.Write(srv, all.String())
+	for _, c := range calls {
+		c.Disown() // judged here
+	}
+	t.Need("close stdin", srv.CloseInput())
+	within := srv.Deadlines().Call
+	if handshake {
+		within = srv.Deadlines().Start
+	}
+	var missing []*harness.Call
+	err := srv.Await(t.Ctx, "response", harness.Mark(0), within, func([]harness.Entry) bool {
+		missing = missing[:0]
+		for _, c := range calls {
+			if !c.Settled() {
+				missing = append(missing, c)
+			}
+		}
+		return len(missing) == 0
+	})
+	if len(missing) == 0 {
+		return
+	}
+	t.conclude(err)
+	var died *harness.DiedError
+	how := "when the bound has passed"
+	if errors.As(err, &died) {
+		how = "when stdout has ended"
+	}
+	some := "some of"
+	if len(missing) == len(calls) {
+		some = "all of"
+	}
+	t.Fail("requests that came before EOF are answered before the process ends", fmt.Sprintf("%s the requests are not answered %s", some, how), missing[0].Line)
+}
+
+// sure is a request that this subject is known to answer at once.
+func (t *T) sure(srv *harness.Server) []byte {
+	b := harness.Barriers[t.run.barrier]
+	return harness.Frame(srv.NewID(), b.Method, b.Params)
+}

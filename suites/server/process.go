@@ -1,0 +1,220 @@
+package server
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/dshconform/dshconform/harness/model"
+	"github.com/dshconform/dshconform/harness/protocol"
+	harness "github.com/dshconform/dshconform/harness/server"
+)
+
+// processRows: the server as a program among others.
+func processRows(s *suite) {
+	s.It("S-PRC-01", 1, func(t *T) {
+		// The harness looks at every process that ends by itself; this makes sure that
+		// there is one, and that it has worked.
+		srv := t.Fresh()
+		if !t.WithoutModel() {
+			t.Run(srv, t.Session(), model.Text("An ordinary turn."))
+			t.heldChild(srv)
+		}
+		_, err := srv.Shutdown(t.Ctx)
+		t.conclude(err)
+		t.Exercised(srv, "S-PRC-01")
+	})
+	s.It("S-PRC-02", 1, func(t *T) {
+		srv, c := t.unheard()
+		e := srv.AwaitExit(t.Ctx)
+		t.conclude(t.Ctx.Err())
+		t.Expect(e.Exited, "once the client has closed stdout the server ends at its next write", "it still runs when the bound has passed", c.Line)
+	})
+	s.It("S-PRC-03", shared, func(t *T) {
+		srv := t.Shared()
+		if !t.WithoutModel() {
+			t.Run(srv, t.Session(), model.Text("An ordinary turn."))
+		}
+		t.Barrier(srv)
+		t.Observe("bytes on stderr, most of one process", "%s", amount(t.run.mostStderr()))
+	})
+	s.It("S-PRC-04", shared, func(t *T) {
+		srv := t.Raw()
+		t.Need("send SIGTERM", srv.Terminate())
+		e := srv.AwaitExit(t.Ctx)
+		t.conclude(t.Ctx.Err())
+		t.Observe("SIGTERM during start-up", "%s", exitOf(e))
+	})
+	s.It("S-PRC-05", shared, stderrFlood)
+	s.It("S-PRC-06", 1, busyUnheard)
+}
+
+// unheard gives a process whose stdout the client has closed, with a request
+// that makes it write.
+func (t *T) unheard() (*harness.Server, *harness.Call) {
+	srv := t.Fresh()
+	t.Need("close stdout", srv.CloseOutput())
+	c, err := srv.SendLine(t.Ctx, t.sure(srv))
+	if c == nil {
+		t.Need("write a request", err)
+	}
+	c.Disown() // nobody can see its response
+	return srv, c
+}
+
+// busyUnheard measures the CPU time of a process that nobody hears, over some
+// windows of time or until it has ended. It is busy where in all of them it got at
+// least half of what a loop of our own got: on a machine under load that is less
+// than half of a core, and what a process does once, to end, is over sooner.
+func busyUnheard(t *T) {
+	srv, c := t.unheard()
+	const windows = 3
+	window := 5 * srv.Deadlines().Grace
+	t.grace(srv, srv.Process().Exited()) // the write fails and the server takes note
+	for range windows {
+		before, err := srv.Process().CPU(t.Ctx)
+		t.Need("read the CPU time", err)
+		got, whole := spin(window, srv.Process().Exited(), t.Ctx.Done())
+		t.conclude(t.Ctx.Err())
+		if !whole {
+			return // it has ended: what it used for that is no loop
+		}
+		after, err := srv.Process().CPU(t.Ctx)
+		t.Need("read the CPU time", err)
+		if used := after - before; used < got/2 || used < window/20 {
+			return
+		}
+	}
+	t.Fail("once the client has closed stdout the server does not keep a CPU busy", "it uses all the CPU time that it can get", c.Line)
+}
+
+// spin keeps a CPU busy for a window of time, and tells for how much of it this
+// goroutine ran. It stops early where one of the channels is closed.
+func spin(window time.Duration, stop ...<-chan struct{}) (ran time.Duration, whole bool) {
+	const gap = 200 * time.Microsecond // between two readings of the clock: somebody else ran
+	start := time.Now()
+	for last := start; ; {
+		for _, c := range stop {
+			select {
+			case <-c:
+				return ran, false
+			default:
+			}
+		}
+		now := time.Now()
+		if now.Sub(last) < gap {
+			ran += now.Sub(last)
+		}
+		if last = now; now.Sub(start) > window {
+			return ran, true
+		}
+	}
+}
+
+// mostStderr is the largest number of bytes that a process of the run has
+// written to stderr.
+func (r *runner) mostStderr() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	most := int64(0)
+	for _, s := range r.all {
+		most = max(most, s.Process().Stderr().Total)
+	}
+	return most
+}
+
+// amount tells a number of bytes so roughly that it does not vary between runs.
+func amount(n int64) string {
+	switch {
+	case n == 0:
+		return "none"
+	case n <= 4<<10:
+		return "up to 4 KiB"
+	case n <= 256<<10:
+		return "up to 256 KiB"
+	case n <= 16<<20:
+		return "up to 16 MiB"
+	}
+	return "more than 16 MiB"
+}
+
+// floodSize is how much the target promises to write to stderr.
+const floodSize = 1 << 20
+
+// stderrFlood holds the same conversation with a process that floods stderr and
+// with one that does not: what the monitor finds in the first alone is the
+// flood's doing.
+func stderrFlood(t *T) {
+	var mu sync.Mutex
+	var found []protocol.Violation
+	var total int64
+	reached := make(chan struct{})
+	srv := t.RawWith(func(l *harness.Launch) {
+		flood := t.run.cfg.Target.StderrFlood
+		l.Command.Argv = append(append([]string{}, l.Command.Argv...), t.run.expandAll(flood.Args)...)
+		l.Command.Env = append([]string{}, l.Command.Env...)
+		for _, v := range flood.Env {
+			l.Command.Env = append(l.Command.Env, v.Name+"="+t.run.expand(v.Value))
+		}
+		l.Command.OnStderr = func(p []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			if total < floodSize && total+int64(len(p)) >= floodSize {
+				close(reached)
+			}
+			total += int64(len(p))
+		}
+		l.OnViolation = func(_ *harness.Server, v protocol.Violation) {
+			mu.Lock()
+			defer mu.Unlock()
+			found = append(found, v)
+		}
+	})
+	const expected = "a server that writes 1 MiB to stderr serves as always"
+	if !t.Judge(srv.Initialize(t.Ctx), expected) {
+		return
+	}
+	ok := t.converse(srv, expected)
+	timer := time.NewTimer(srv.Deadlines().Turn)
+	defer timer.Stop()
+	select {
+	case <-reached:
+	case <-timer.C:
+		if ok {
+			mu.Lock()
+			n := total
+			mu.Unlock()
+			t.NotReached("the server writes 1 MiB to stderr", fmt.Errorf("%s came", amount(n)))
+		}
+	case <-t.Ctx.Done():
+		t.conclude(t.Ctx.Err())
+	}
+	if ok = ok && t.converse(srv, expected); !ok {
+		return
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(found) == 0 {
+		return
+	}
+	quiet := t.Shared()
+	for range 2 {
+		t.converse(quiet, "the same conversation without a flood")
+	}
+	for _, v := range found {
+		if quiet.Violations(v.Row) == 0 {
+			t.Fail("1 MiB on stderr changes nothing on stdout", v.Actual, v.Frames...)
+			return
+		}
+	}
+}
+
+// converse sends requests and runs a turn.
+func (t *T) converse(srv *harness.Server, expected string) bool {
+	for range 20 {
+		if !t.Served(srv, expected) {
+			return false
+		}
+	}
+	return t.WithoutModel() || t.Works(srv, expected)
+}

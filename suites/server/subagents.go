@@ -1,0 +1,326 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/dshconform/dshconform/harness/model"
+	"github.com/dshconform/dshconform/harness/protocol"
+	harness "github.com/dshconform/dshconform/harness/server"
+	"github.com/dshconform/dshconform/harness/wire"
+)
+
+// subagents: children of a turn.
+func subagents(s *suite) {
+	// One child that completes and one that fails, each with its subagent.finished.
+	both := func(row string) {
+		s.It(row, shared, func(t *T) {
+			srv := t.Shared()
+			f := t.family(srv, t.kid(model.Text("The child's answer.")), t.kid(noLuck()))
+			t.ran(f.Turn)
+			f.finished(t)
+			t.Exercised(srv, row)
+		})
+	}
+	s.It("S-SUB-01", shared, func(t *T) {
+		srv := t.Shared()
+		f := t.family(srv, t.kid(model.Text("The child's answer.")))
+		t.ran(f.Turn)
+		f.child(t, 0)
+		t.Barrier(srv)
+		t.Exercised(srv, "S-SUB-01")
+	})
+	s.It("S-SUB-02", shared, everyChildFinishes)
+	s.It("S-SUB-03", shared, func(t *T) {
+		if t.Profile.Settles() {
+			promptOutlivesChild(t)
+		} else {
+			idleIsNotTheParents(t)
+		}
+	})
+	s.It("S-SUB-04", shared, func(t *T) {
+		srv := t.Shared()
+		inner := t.kid(model.Text("The inner child's answer."))
+		outer := t.kid(model.Spawn(inner.Subagent), model.Text("The outer child's answer."))
+		f := t.family(srv, outer)
+		t.ran(f.Turn)
+		f.finished(t)
+		parent := f.child(t, 0)
+		child := f.nested(t, outer, inner)
+		for _, e := range f.Since() {
+			if e.Message.Method != protocol.NotificationSubagentStarted || e.Dir != wire.ServerToClient {
+				continue
+			}
+			p, _ := wire.AsObject(e.Message.Params)
+			if id, _ := p.String("childSessionId"); id == child {
+				named, _ := p.String("parentSessionId")
+				who := map[string]string{f.Session: "the session of the prompt", child: "the child itself"}[named]
+				if who == "" {
+					who = "a session that is not its parent's"
+				}
+				t.Expect(named == parent, "the child of a child names that child as its parent", "it names "+who, e.Line)
+			}
+		}
+		t.finishes(f, child)
+	})
+	s.It("S-SUB-05", shared, failedChild)
+	s.It("S-SUB-06", shared, inTheBackground)
+	both("S-SUB-07")
+	s.It("S-SUB-08", shared, messageWithoutText)
+	both("S-SUB-09")
+}
+
+// finishes waits for a child's end as something that the spec needs.
+func (t *T) finishes(f family, child string) {
+	_, _, err := f.tryFinished(t, child)
+	t.Need("every child finishes", err)
+	f.rest(t)
+}
+
+// everyChildFinishes runs children that complete, fail, and have children.
+func everyChildFinishes(t *T) {
+	const expected = "subagent.finished comes for each child that started"
+	srv := t.Shared()
+	for _, k := range []kid{t.kid(model.Text("The child's answer.")), t.kid(noLuck())} {
+		f := t.family(srv, k)
+		t.ran(f.Turn)
+		child := f.child(t, 0)
+		end, err := f.endOf(t, child)
+		t.Need("the child's turn ends", err)
+		if _, _, err := f.tryFinished(t, child); err != nil {
+			t.Fail(expected, "none comes for a child whose turn has ended", end.Line)
+			return
+		}
+		f.rest(t)
+	}
+	if t.run.lacks("nested-subagents") {
+		t.Exercised(srv, "S-SUB-02")
+		return
+	}
+	inner := t.kid(model.Text("The inner child's answer."))
+	f := t.family(srv, t.kid(model.Spawn(inner.Subagent), model.Text("The outer child's answer.")))
+	t.ran(f.Turn)
+	f.finished(t)
+	var m members
+	m.take(f.Since())
+	if child, ok := m.find(inner.prompt); ok { // S-SUB-04 says where children have none
+		end, err := f.endOf(t, child)
+		t.Need("the inner child's turn ends", err)
+		if _, _, err := f.tryFinished(t, child); err != nil {
+			t.Fail(expected, "none comes for the child of a child", end.Line)
+			return
+		}
+	}
+	t.Exercised(srv, "S-SUB-02")
+}
+
+// promptOutlivesChild holds the parent's next step when its child has ended.
+func promptOutlivesChild(t *T) {
+	srv := t.Shared()
+	gate := t.Gate()
+	f := t.familyWith(srv, []model.Step{model.AtGate(gate.Name()), model.Text(parentSays)}, t.kid(model.Text("The child's answer.")))
+	if m, early := f.Now(); early {
+		t.NotReached("the prompt's turn runs", fmt.Errorf("the prompt was answered before its child started: %s%s", m.Result, m.Error))
+	}
+	child := f.child(t, 0)
+	end, err := f.endOf(t, child)
+	t.Need("the child's turn ends", err)
+	t.AtGate(f.Turn, gate)
+	t.Barrier(srv)
+	m, early := f.Now()
+	if early && m.Error == nil {
+		t.Fail("the end of a child's turn does not settle its parent's prompt", "the prompt is answered while its next step is held: "+protocol.Short(string(m.Result)), end.Line, f.ResponseLine())
+	}
+	gate.Open()
+	if !early {
+		t.ran(f.Turn)
+	} else {
+		_ = f.awaitEnd() // what comes behind the response is told already
+		t.Barrier(srv)
+	}
+}
+
+// idleIsNotTheParents lets a child end and get idle while its parent's model is held.
+func idleIsNotTheParents(t *T) {
+	srv := t.Shared()
+	gate := t.Gate()
+	f := t.familyWith(srv, []model.Step{model.AtGate(gate.Name()), model.Text(parentSays)}, t.kid(model.Text("The child's answer.")))
+	child := f.child(t, 0)
+	end, err := f.endOf(t, child)
+	t.Need("the child's turn ends", err)
+	t.AtGate(f.Turn, gate)
+	t.settledElsewhere(srv) // behind it the child has long been idle
+	for _, e := range f.Since() {
+		if e.Dir != wire.ServerToClient || e.Message.Method != protocol.NotificationStatus {
+			continue
+		}
+		params, _ := wire.AsObject(e.Message.Params)
+		session, _ := params.String("sessionId")
+		status, _ := params.String("status")
+		if session == f.Session && status == "idle" {
+			t.Fail("no idle comes under the parent's id while its model is held", "one comes when its child has ended", end.Line, e.Line)
+			break
+		}
+	}
+	gate.Open()
+	if !t.Failed() {
+		t.ran(f.Turn)
+		f.finished(t)
+	}
+}
+
+// failedChild wants the child's failure told, and its parent to go on.
+func failedChild(t *T) {
+	const goesOn = "the parent of a failed child goes on and completes"
+	srv := t.Shared()
+	f := t.family(srv, t.kid(noLuck()))
+	settled, err := f.TrySettle()
+	if _, refused := err.(*harness.RefusedError); refused {
+		t.Fail(goesOn, "its prompt is answered with an error", f.Line, settled.Line)
+		return
+	}
+	t.Need("a turn settles", err)
+	child := f.child(t, 0)
+	p, finished, err := f.tryFinished(t, child)
+	t.Need("the failed child finishes", err)
+	status, _ := p.String("status")
+	t.Expect(status == "error", `a failed child has status "error"`, "it is "+orNothing(protocol.Short(string(p["status"]))), finished.Line)
+	f.rest(t)
+	var said []string
+	for _, e := range f.Events() {
+		if e.Type != protocol.EventTurnEnd {
+			continue
+		}
+		reason, _ := e.Data.Object("reason")
+		kind, _ := reason.String("kind")
+		t.Expect(kind == protocol.KindCompleted, goesOn, "its turn ends with kind "+orNothing(kind), finished.Line, e.Line)
+	}
+	said = Settled{Events: f.Events()}.Said()
+	t.Expect(strings.Contains(strings.Join(said, ""), parentSays), goesOn, "it says nothing more", finished.Line)
+}
+
+// inTheBackground sees whether the parent gets idle while its child is held.
+func inTheBackground(t *T) {
+	srv := t.Shared()
+	gate := t.Gate()
+	f := t.family(srv, t.kid(model.AtGate(gate.Name()), model.Text("The child's answer.")))
+	f.child(t, 0)
+	t.AtGate(f.Turn, gate)
+	idle := func() bool {
+		for _, p := range Notifications(f.Since(), protocol.NotificationStatus) {
+			session, _ := p.String("sessionId")
+			status, _ := p.String("status")
+			if session == f.Session && status == "idle" {
+				return true
+			}
+		}
+		return false
+	}
+	// A parent that does not wait for its child is done in the time of some turns.
+	for range 5 {
+		if !idle() {
+			t.settledElsewhere(srv)
+		}
+	}
+	where := "in the foreground: the parent waits for them"
+	if idle() {
+		where = "in the background: the parent gets idle meanwhile"
+	}
+	gate.Open()
+	t.ran(f.Turn)
+	f.finished(t)
+	t.Observe("children run", "%s", where)
+}
+
+// messageWithoutText has a child's last message be a call of a tool and nothing
+// else, behind which its model fails.
+func messageWithoutText(t *T) {
+	srv := t.Shared()
+	inner := t.kid(model.Text("The inner child's answer."))
+	f := t.family(srv, t.kid(model.Spawn(inner.Subagent), noLuck()))
+	t.ran(f.Turn)
+	child := f.child(t, 0)
+	p, _, err := f.tryFinished(t, child)
+	t.Need("the child finishes", err)
+	last := "no message"
+	for _, e := range EventsOf(f.Since(), child) {
+		if e.Type == protocol.EventAssistantMessage {
+			message, _ := e.Data.Object("message")
+			last = blocks(message["content"])
+		}
+	}
+	got, there := p["lastAssistantMessage"]
+	value := "absent"
+	if there {
+		value = blocks(got)
+	}
+	t.Observe("lastAssistantMessage where the child's last message holds "+last, "%s", value)
+	var m members
+	m.take(f.Since())
+	if id, ok := m.find(inner.prompt); ok {
+		t.finishes(f, id)
+	}
+	f.rest(t)
+}
+
+// blocks tells the types of content blocks.
+func blocks(content jsontext.Value) string {
+	list, isArray := wire.AsArray(content)
+	if !isArray {
+		return protocol.Short(string(content))
+	}
+	var types []string
+	for _, b := range list {
+		o, _ := wire.AsObject(b)
+		kind, _ := o.String("type")
+		if text, isText := o.String("text"); isText && text == "" {
+			kind += " (empty)"
+		}
+		types = append(types, kind)
+	}
+	if len(types) == 0 {
+		return "an empty list"
+	}
+	return "blocks: " + strings.Join(types, ", ")
+}
+
+// promptToChild sends a prompt to the session of a child that is held.
+func promptToChild(t *T) {
+	srv := t.Shared()
+	gate := t.Gate()
+	f := t.family(srv, t.kid(model.AtGate(gate.Name()), model.Text("The child's answer.")))
+	child := f.child(t, 0)
+	t.AtGate(f.Turn, gate)
+	turn := t.Begin(srv, child, t.Script(model.Text("The answer to the prompt.")))
+	m, answered := t.atOnce(turn.Call)
+	gate.Open()
+	var got string
+	switch result, _ := wire.AsObject(m.Result); {
+	case !answered:
+		got = "no answer while the child runs"
+	case m.Error != nil:
+		e, _ := wire.AsObject(m.Error)
+		got = fmt.Sprintf("an error, code %s", e["code"])
+	default:
+		names := map[string]bool{}
+		for name := range result {
+			names[name] = true
+		}
+		got = "a result with " + list(names)
+	}
+	t.Observe("a prompt on the session of a running child gets", "%s", got)
+	t.ran(f.Turn)
+	if answered && m.Error == nil || !answered {
+		if _, err := turn.TrySettle(); err != nil {
+			t.conclude(err)
+			turn.Disown()
+			srv.Spoil("a prompt to a child was not answered")
+			return
+		}
+	}
+	_, _, err := f.tryFinished(t, child)
+	t.Need("the child finishes", err)
+	f.rest(t)
+}
