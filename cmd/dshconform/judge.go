@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -39,6 +40,7 @@ func judgeServer(ctx context.Context, f *serverFlags, command []string) (int, er
 	if cfg.Scratch, err = os.MkdirTemp("", "dshconform-"); err != nil {
 		return 0, failed("making a scratch directory: %w", err)
 	}
+	boundMemory()
 	ctx, stop := onInterrupt(ctx, func(s os.Signal) {
 		keep.abandon((&interrupted{s}).Error())
 		_ = removeTree(cfg.Scratch) // the supervisors end the subjects when this program has ended
@@ -184,4 +186,12 @@ func brief(run *reports.Run) *reports.Run {
 		return q.Verdict == reports.NotReached
 	})
 	return &r
+}
+
+// boundMemory keeps the program well below what a CI machine has. Frames of 16 MiB come and go quickly, and the
+// collector would otherwise let twice as much lie about as is in use.
+func boundMemory() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(256 << 20)
+	}
 }

@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 	"runtime"
 
-	_ "github.com/dshconform/dshconform/cmd/dshconform/internal/supervise" // `dshconform supervise`, before main
+	_ "github.com/dshconform/dshconform/cmd/dshconform/internal/relay"     // `dshconform relay`, before main
+	_ "github.com/dshconform/dshconform/cmd/dshconform/internal/supervise" // `dshconform supervise`, likewise
 	"github.com/dshconform/dshconform/reports"
 )
 

@@ -72,6 +72,7 @@ Exit codes: 0 all applicable MUSTs held; 1 one did not, or could not be judged;
 		listCommand(), explainCommand(), reportCommand(), versionCommand(),
 		refserverCommand(code),
 		tapCommand(code),
+		driverCommand(code),
 		checkCommand(code),
 		modelCommand(code),
 		snapshotCommand(code),

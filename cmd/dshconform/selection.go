@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -83,8 +84,9 @@ func labelFilter(cat *requirements.Catalogue, role requirements.Role, expression
 // labelError takes the reason out of Ginkgo's error, which draws the place over several lines.
 func labelError(err error) string {
 	text := err.Error()
-	if ge, ok := err.(types.GinkgoError); ok {
-		lines := strings.Split(strings.TrimSpace(ge.Message), "\n")
+	var drawn types.GinkgoError
+	if errors.As(err, &drawn) {
+		lines := strings.Split(strings.TrimSpace(drawn.Message), "\n")
 		text = lines[len(lines)-1]
 	}
 	return strings.TrimSpace(text)

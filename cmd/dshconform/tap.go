@@ -3,9 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -81,6 +83,12 @@ func runTap(f *tapFlags, command []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	// Whoever reads stderr may stop, or go away. That must cost neither a byte nor the exit code.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
+	tell := newTeller(os.Stderr)
+	defer tell.close()
 	talk := &conversation{cat: cat, begun: time.Now(), subject: reports.Subject{Name: filepath.Base(command[0]), Argv: command}}
 	talk.subject.Dir, _ = os.Getwd() // only shown
 	if f.record != "" {
@@ -93,7 +101,7 @@ func runTap(f *tapFlags, command []string) (int, error) {
 			OnViolation: func(v protocol.Violation) {
 				talk.found = append(talk.found, v)
 				if !f.quiet {
-					fmt.Fprint(os.Stderr, violationLines(v))
+					tell.say(violationLines(v))
 				}
 			},
 		},
@@ -109,15 +117,13 @@ func runTap(f *tapFlags, command []string) (int, error) {
 	if record != nil {
 		report.RecordErr = errors.Join(report.RecordErr, record.Close())
 	}
-	concludeTap(f, talk, report, baseline)
+	concludeTap(f, tell, talk, report, baseline)
 	return report.Status, nil
 }
 
 // concludeTap reports what was found. Nothing of that touches the exit code.
-func concludeTap(f *tapFlags, talk *conversation, report tap.Report, baseline *reports.Baseline) {
-	complain := func(format string, args ...any) {
-		fmt.Fprintf(os.Stderr, "dshconform: tap: "+format+"\n", args...)
-	}
+func concludeTap(f *tapFlags, tell *teller, talk *conversation, report tap.Report, baseline *reports.Baseline) {
+	complain := func(format string, args ...any) { tell.say(fmt.Sprintf("dshconform: tap: "+format+"\n", args...)) }
 	if report.RecordErr != nil {
 		complain("the recording is not whole: %s", reports.Visible(report.RecordErr.Error()))
 	}
@@ -147,15 +153,14 @@ func concludeTap(f *tapFlags, talk *conversation, report tap.Report, baseline *r
 		complain("%v", err)
 	}
 	if !f.quiet {
-		tapReport(os.Stderr, report, run)
+		tell.say(tapReport(report, run))
 	}
 }
 
 // tapReport is the report at the end, short: what was violated was shown when it happened.
-func tapReport(out io.Writer, report tap.Report, run *reports.Run) {
-	say := func(format string, args ...any) {
-		fmt.Fprintf(out, "dshconform: tap: "+format+"\n", args...) // nobody to tell that stderr is gone
-	}
+func tapReport(report tap.Report, run *reports.Run) string {
+	var b strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&b, "dshconform: tap: "+format+"\n", args...) }
 	if run.ProfileNote != "" {
 		say("%s; run instead: %s …", run.ProfileNote, run.Hint)
 	}
@@ -178,6 +183,7 @@ func tapReport(out io.Writer, report tap.Report, run *reports.Run) {
 		}
 	}
 	say("profile %s, %d lines, %d requirements judged, %d violations; %s", run.Profile, report.Lines, len(report.Rows), report.Violations(), report.End)
+	return b.String()
 }
 
 // recordingFile makes the file of a recording, nil for none.

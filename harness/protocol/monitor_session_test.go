@@ -105,6 +105,7 @@ func TestOrderOfTurns(t *testing.T) {
 		{"a seq that begins with 1", lines(prompt("a", "s"), starts("s", 1, 1)), one("S-ORD-03")},
 		{"a seq that is left out", lines(prompt("a", "s"), starts("s", 0, 1), ends("s", 2, 1, "completed"), result("a", settledOK)), one("S-ORD-03")},
 		{"a seq that comes again", lines(prompt("a", "s"), starts("s", 0, 1), ends("s", 0, 1, "completed"), result("a", settledOK)), one("S-ORD-03")},
+		{"an event of an early answer behind the refusal of an overlap", lines(prompt("a", "s"), starts("s", 0, 1), result("a", settledOK), prompt("b", "s"), refusal("b"), ends("s", 1, 1, "completed")), one("S-ORD-01")},
 		{"an event behind its refusal", lines(prompt("a", "s"), refusal("a"), event("s", 0, "user/message", `{}`)), one("S-ORD-04")},
 		{"a turn that nobody asked for", lines(prompt("a", "s"), turn("s", 0, 1), result("a", settledOK), turn("s", 3, 2)), one("S-ORD-05")},
 		{"an event of an ended turn", lines(prompt("a", "s"), turn("s", 0, 1), says("s", 3, 1, "late"), result("a", settledOK)), one("S-ORD-06")},

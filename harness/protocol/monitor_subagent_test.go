@@ -52,6 +52,7 @@ func TestChildrenInTheForeground(t *testing.T) {
 		{"another agentId", lines(begins, spawned("s", "c"), turn("c", 0, 1), finishedAs("s", "c", "call-1", wellDone), ended), one("S-SUB-09")},
 		{"another child in subagent.finished", lines(begins, spawned("s", "c"), turn("c", 0, 1), finishedAs("s", "call-1", "call-1", wellDone), ended), one("S-SUB-09")},
 		{"another child in subagent.started", lines(begins, spawned("s", "call-1"), turn("c", 0, 1), done, ended), one("S-SUB-09")},
+		{"a child that the client prompts with success", lines(begins, spawned("s", "c"), starts("c", 0, 1), prompt("b", "c"), result("b", settledError("busy")), says("c", 1, 1, "Fine."), ends("c", 2, 1, "completed"), done, ended), nil},
 		{"a child that the client prompts", lines(begins, spawned("s", "c"), starts("c", 0, 1), prompt("b", "c"), refusal("b"), says("c", 1, 1, "Fine."), ends("c", 2, 1, "completed"), done, done, ended), nil},
 	})
 }
@@ -70,6 +71,7 @@ func TestChildrenInTheBackground(t *testing.T) {
 		{"the child's idle under the id of the running parent", lines(begins, childEnds, state("s", "idle"), parentEnds, wakes), one("S-SUB-03")},
 		{"the child's idle under the id of the idle parent", lines(begins, parentEnds, childEnds, state("s", "idle"), wakes), one("S-SUB-03")},
 		{"the child's idle under both ids", lines(begins, childEnds, state("c", "idle"), state("s", "idle"), parentEnds, wakes), one("S-SUB-03")},
+		{"a child that is woken by its own child before its end is told", lines(begins, parentEnds, childEnds, state("c", "idle"), state("c", "running"), starts("c", 5, 2), wakes, says("c", 6, 2, "Woken."), ends("c", 7, 2, "completed"), state("c", "idle"), shutdown, shut), nil},
 		{"a child whose events begin late", lines(prompt("a", "s"), inserts("s", 0, 0, "m"), state("s", "running"), starts("s", 1, 1), removes("s", 2), receiptOf("a", "m"), spawned("s", "c"), starts("c", 3, 1)), one("S-ORD-03")},
 	})
 }

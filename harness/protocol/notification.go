@@ -104,7 +104,9 @@ func (m *Monitor) finishedOnce(l wire.Line, s *session) {
 		return
 	}
 	m.apply("S-TRN-09")
-	m.finishedNever(s)
+	if len(s.owedTurn) == 0 {
+		m.finishedNever(s)
+	}
 	if len(s.finished) == 0 {
 		kept := Evidence(l)
 		s.lacking = &kept

@@ -38,6 +38,7 @@ type session struct {
 	lacking  *wire.Line // accepted: the response that came without
 
 	said       jsontext.Value // content of the last assistant/message, where no prompt named the session
+	saidBefore jsontext.Value // of the message before that
 	saidLine   wire.Line
 	childEnded *wire.Line // the end of a child's turn, until the session itself goes on
 	inbox
@@ -147,7 +148,7 @@ func (m *Monitor) settled(l wire.Line, msg wire.Message, q *Request) {
 	if m.o.Profile == Accepted && ok {
 		m.finishedOnce(l, s)
 	}
-	if ok && !s.tangled && !s.forked && !m.succeedsBeside(l, s, q) {
+	if ok && !s.tangled && !s.forked && m.children[s.id] == nil && !m.succeedsBeside(l, s, q) {
 		m.apply("S-TRN-12")
 		if s.last == nil || s.open != nil {
 			s.owedTurn = append(s.owedTurn, q)

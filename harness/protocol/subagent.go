@@ -103,7 +103,8 @@ func (m *Monitor) subagentFinished(l wire.Line, params wire.Object) {
 		m.violate("S-SUB-09", fmt.Sprintf("parent %q, child %q and the agentId equal to the child", Short(c.parent), Short(id)),
 			fmt.Sprintf("parent %q, agentId %q", Short(parent), Short(agent)), *c.started, l)
 	}
-	if s := m.sessions[id]; s != nil && s.open != nil {
+	// a child that had children may be woken by one of them once it has ended
+	if s := m.sessions[id]; s != nil && s.open != nil && s.ends == 0 {
 		m.violate("S-SUB-02", "subagent.finished comes after the child's turn/end", "its turn is still open", s.open.line, l)
 		c.judgedLate = true
 		return
@@ -146,6 +147,8 @@ func (m *Monitor) lastMessage(l wire.Line, params wire.Object, c *child) {
 		// what stands there when that message has no text has no right answer (S-SUB-08)
 	case !there:
 		m.violate("S-SUB-07", "lastAssistantMessage is the content of the child's last assistant/message", "it is absent", s.saidLine, l)
+	case s.turn > 1 && s.saidBefore != nil && wire.SameValue(got, s.saidBefore):
+		// it was woken by a child of its own when it had settled
 	case !wire.SameValue(got, s.said):
 		m.violate("S-SUB-07", "lastAssistantMessage is the content of the child's last assistant/message: "+Short(string(s.said)), "it is "+Short(string(got)), s.saidLine, l)
 	}
@@ -166,7 +169,7 @@ func hasText(content jsontext.Value) bool {
 func (m *Monitor) childEvent(l wire.Line, s *session, kind string, data wire.Object) {
 	if !s.prompted && kind == EventAssistantMessage { // a child, or one that was not announced yet
 		message, _ := data.Object("message")
-		s.said, s.saidLine = message["content"], Evidence(l)
+		s.saidBefore, s.said, s.saidLine = s.said, message["content"], Evidence(l)
 	}
 	if strings.HasPrefix(kind, "assistant/") || strings.HasPrefix(kind, "turn/") {
 		s.childEnded = nil

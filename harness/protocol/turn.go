@@ -61,7 +61,7 @@ func (m *Monitor) lateEvent(l wire.Line, s *session, kind string, number int64, 
 	}
 	answer := *root.answered
 	switch {
-	case root.refused:
+	case root.refused && len(root.owedTurn) == 0: // else it is of a turn that was answered before that
 		m.violate("S-ORD-04", "an error response comes after the notifications that its handler emitted", kind+" comes behind it", answer, l)
 		s.late = kind == EventTurnStart
 	case kind == EventTurnStart && m.children[s.id] == nil && len(s.owedTurn) == 0:
@@ -76,7 +76,9 @@ func (m *Monitor) lateEvent(l wire.Line, s *session, kind string, number int64, 
 func (m *Monitor) turnStarts(l wire.Line, s *session, number int64, late bool) {
 	if !late && !s.tangled {
 		m.apply("S-ORD-06")
-		m.finishedNever(s)
+		if len(s.owedTurn) == 0 { // the turn of that response is over
+			m.finishedNever(s)
+		}
 		if s.open != nil {
 			m.secondTurn(l, s, number)
 		}
@@ -91,7 +93,10 @@ func (m *Monitor) turnStarts(l wire.Line, s *session, number int64, late bool) {
 // secondTurn judges a turn that starts while another is open. Whose fault that
 // is depends on what asked for it.
 func (m *Monitor) secondTurn(l wire.Line, s *session, number int64) {
+	c := m.children[s.id]
 	switch {
+	case c != nil && c.disturbed:
+		s.tangled = true
 	case m.o.Profile.Settles() && len(s.prompts) > 1:
 		s.tangled, s.owedTurn = true, nil
 		row, expected := "S-OVL-06", "of prompts that come together on one session exactly one runs"

@@ -17,6 +17,13 @@
 // [Server.Barrier]: a request whose answer is sure, behind which all that was
 // going to come on the ordered stream has come.
 //
-// Errors tell who is at fault: [*DiedError] (the process ended), [*SilentError]
-// (a deadline passed while it lived), [*WriteError] (it does not take its input).
+// Errors tell who is at fault: [*DiedError] (the process ended, or closed its
+// stdout), [*SilentError] (a deadline passed while it lived), [*WriteError] (it does
+// not take its input), [*FloodError] (it writes more than anybody waits for). A
+// context that ends is nobody's fault and is told as such.
+//
+// A subject may be hostile. Every wait and every write is bounded, also where a few
+// bytes move now and then; what is kept of its output is bounded between two calls
+// of [Server.Forget]; and [Server.Stop] leaves no process of its tree and no
+// goroutine of ours.
 package server

@@ -162,6 +162,7 @@ func anySessionID(t *T) {
 // unusualSessionID shows what becomes of a session id that servers may refuse.
 func unusualSessionID(t *T, shape string) {
 	srv := t.Apart()
+	t.Run(srv, t.Session(), model.Text("Fine.")) // some servers look at ids only where there are sessions already
 	id := shape
 	switch {
 	case len(shape) > 100:

@@ -83,6 +83,17 @@ func (t *T) oneResponse(c *harness.Call, expected string) (wire.Message, bool) {
 	return m, t.Judge(err, expected, c.Line)
 }
 
+// once judges that no second response came up to now.
+func (t *T) once(c *harness.Call, expected string) bool {
+	lines := []wire.Line{c.Line}
+	for _, e := range c.Server().Since(harness.Mark(c.Line.Seq)) {
+		if e.Dir == wire.ServerToClient && e.Message.Kind == wire.Response && e.Message.ID.Key() == c.ID.Key() {
+			lines = append(lines, e.Line)
+		}
+	}
+	return t.Expect(len(lines) <= 2, expected, fmt.Sprintf("it gets %d", len(lines)-1), lines...)
+}
+
 // turnRuns reports whether a turn has started since a request was written.
 func (t *T) turnRuns(c *harness.Call) bool {
 	for _, e := range EventsOf(c.Server().Since(harness.Mark(c.Line.Seq)), "") {

@@ -25,18 +25,18 @@ func initialize(s *suite) {
 		}
 		t.Exercised(t.Shared(), "S-INI-01")
 	})
-	each(s, "S-INI-02", shared, []named[string]{
+	each(s, "S-INI-02", 1, []named[string]{
 		{"zero", `0`}, {"negative", `-1`}, {"fraction", `1.5`}, {"too-large", `9007199254740992`}, {"string", `"1024"`},
 	}, func(t *T, value string) {
 		t.refusedAtFirst("maxTokens", jsontext.Value(value), "an initialize with maxTokens "+value)
 	})
-	s.It("S-INI-03", shared, func(t *T) {
+	s.It("S-INI-03", 1, func(t *T) {
 		t.refusedAtFirst("provider", "nobody-"+t.Session(), "an initialize with a provider that nobody serves")
 	})
-	s.It("S-INI-04/prompt-before", shared, promptBeforeInitialize)
+	s.It("S-INI-04/prompt-before", 1, promptBeforeInitialize)
 	s.It("S-INI-04/second", 1, secondInitialize)
-	s.It("S-INI-05", shared, shutdownAtFirst)
-	s.It("S-INI-06", shared, func(t *T) {
+	s.It("S-INI-05", 1, shutdownAtFirst)
+	s.It("S-INI-06", 1, func(t *T) {
 		f := t.promptBehindInitialize()
 		expected := "a prompt right behind initialize runs on the model that this named, or is refused"
 		switch {
@@ -49,12 +49,12 @@ func initialize(s *suite) {
 		}
 	})
 	s.It("S-INI-07", 1, refusedSecond)
-	s.It("S-INI-08", shared, func(t *T) {
+	s.It("S-INI-08", 1, func(t *T) {
 		f := t.promptBehindInitialize()
 		t.Need("the prompt is answered and its turn settles", f.err)
 		t.Observe("a prompt right behind initialize", "%s", f.String(t))
 	})
-	each(s, "S-INI-09", shared, []named[[]jsontext.Value]{
+	each(s, "S-INI-09", 1, []named[[]jsontext.Value]{
 		{"missing", []jsontext.Value{nil}},
 		{"mistyped", []jsontext.Value{jsontext.Value("5"), jsontext.Value(`["a"]`), jsontext.Value(`{"a":1}`), jsontext.Value("null")}},
 	}, brokenMembers)
@@ -65,7 +65,7 @@ func initialize(s *suite) {
 func (t *T) initializeWith(member string, value any) map[string]any {
 	params := t.run.launch.InitializeParams()
 	params[member] = value
-	if value == nil || fmt.Sprint(value) == "" {
+	if raw, ok := value.(jsontext.Value); ok && raw == nil {
 		delete(params, member)
 	}
 	return params
@@ -85,7 +85,7 @@ func (t *T) first(c *harness.Call, expected string) (wire.Message, bool) {
 // refusedAtFirst judges that a first initialize with a member like this is
 // refused, and that a valid one works behind it.
 func (t *T) refusedAtFirst(member string, value any, what string) {
-	srv := t.Raw()
+	srv := t.Unused()
 	bad := t.Send(srv, protocol.MethodInitialize, t.initializeWith(member, value))
 	m, ok := t.first(bad, what+" is refused")
 	if !ok {
@@ -109,7 +109,7 @@ func (t *T) works(srv *harness.Server, expected string, before ...wire.Line) {
 // without harm. Whether that is refused is not what this is about, and where one
 // was taken a second initialize may be refused (S-INI-04).
 func brokenMembers(t *T, values []jsontext.Value) {
-	srv := t.Raw()
+	srv := t.Unused()
 	taken := false
 	var last *harness.Call
 	for _, member := range []string{"cwd", "provider", "model"} {
@@ -120,7 +120,8 @@ func brokenMembers(t *T, values []jsontext.Value) {
 			}
 			last = t.Send(srv, protocol.MethodInitialize, t.initializeWith(member, value))
 			m, ok := t.first(last, "an initialize with "+how+" gets one response")
-			if !ok || !t.Served(srv, "the next request is answered behind an initialize with "+how, last.Line) {
+			if !ok || !t.Served(srv, "the next request is answered behind an initialize with "+how, last.Line) ||
+				!t.once(last, "an initialize with "+how+" gets one response") {
 				return
 			}
 			taken = taken || m.Error == nil
@@ -134,7 +135,7 @@ func brokenMembers(t *T, values []jsontext.Value) {
 // shutdownAtFirst judges the end of a process that was never initialised, the
 // harness's own judgement of ends being that of S-SHD-01.
 func shutdownAtFirst(t *T) {
-	srv := t.Raw()
+	srv := t.Unused()
 	c := t.Send(srv, protocol.MethodShutdown, nil)
 	m, answered := t.first(c, "shutdown before initialize is answered")
 	if answered {
@@ -162,7 +163,7 @@ type pipelined struct {
 
 // promptBehindInitialize writes both frames in one write to a fresh process.
 func (t *T) promptBehindInitialize() pipelined {
-	srv := t.Raw()
+	srv := t.Unused()
 	session, script := t.Session(), t.Script(model.Text("Fine."))
 	mark := srv.Mark()
 	calls := t.Write(srv, string(harness.Frame(srv.NewID(), protocol.MethodInitialize, t.run.launch.InitializeParams()))+

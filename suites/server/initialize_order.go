@@ -13,7 +13,7 @@ import (
 // promptBeforeInitialize shows what a prompt gets that comes first: a refusal, a
 // turn, or nothing until initialize has come.
 func promptBeforeInitialize(t *T) {
-	srv := t.Raw()
+	srv := t.Unused()
 	what := "a prompt before initialize"
 	script := t.Script(model.Text("Early."))
 	turn := t.Begin(srv, t.Session(), script)
@@ -28,11 +28,11 @@ func promptBeforeInitialize(t *T) {
 		t.conclude(t.Ctx.Err())
 	}
 	waits := !t.begun(turn, script)
-	if waits {
-		c := t.Send(srv, protocol.MethodInitialize, t.run.launch.InitializeParams())
-		_, err := c.Settle(t.Ctx)
-		t.Need("initialize is answered", err)
-	}
+	// It is completed in any case: how a process ends that never was initialised is
+	// a matter of its own (S-INI-05).
+	c := t.Send(srv, protocol.MethodInitialize, t.run.launch.InitializeParams())
+	_, err = c.Settle(t.Ctx)
+	t.Need("initialize is answered", err)
 	if t.WithoutModel() && !t.Profile.Settles() {
 		m, err := turn.Call.Answer(t.Ctx)
 		t.Need("the prompt is answered", err)

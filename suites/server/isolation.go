@@ -176,6 +176,9 @@ func textsOf(c model.Call) string {
 // server. Whether the prompt is refused, or its turn runs, has no right answer.
 func pathAsID(t *T, ids func(climb, place string) []string) {
 	srv := t.Apart()
+	if !t.WithoutModel() {
+		t.Run(srv, t.Session(), model.Text("Fine.")) // so that the server has made what it makes in any case
+	}
 	scratch := t.run.scratch(t)
 	for _, id := range ids(scratch.up(), scratch.place) {
 		turn := t.Begin(srv, id, t.Script(model.Text("Fine.")))

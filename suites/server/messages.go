@@ -49,10 +49,10 @@ func messages(s *suite) {
 			t.Observe("a request with "+v.what, "%s", t.replies(srv, line))
 		}
 	})
-	each(s, "S-MSG-07", shared, []named[string]{{"array", `,"params":[1,2]`}, {"scalar", `,"params":7`}, {"null", `,"params":null`}, {"missing", ``}},
+	each(s, "S-MSG-07", 1, []named[string]{{"array", `,"params":[1,2]`}, {"scalar", `,"params":7`}, {"null", `,"params":null`}, {"missing", ``}},
 		func(t *T, params string) {
 			// A handshake that was refused may leave its mark: not on the shared process.
-			srv := t.Raw()
+			srv := t.Unused()
 			for _, method := range []string{protocol.MethodInitialize, UnknownMethod, protocol.MethodPrompt} {
 				line := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"%s"%s}`+"\n", srv.NewID().Token(), method, params)
 				if _, ok := t.first(t.Write(srv, line)[0], method+" with such params is answered"); !ok {

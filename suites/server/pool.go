@@ -8,7 +8,7 @@ import (
 )
 
 // pool starts processes ahead of need: while one spec runs, the process of the
-// next that wants a fresh one completes its handshake.
+// next that wants one of its own gets ready to serve. Nothing is sent to it.
 type pool struct {
 	start func(context.Context) (*harness.Server, error)
 	ready chan started

@@ -67,6 +67,14 @@ func (t *T) Apart() *harness.Server {
 // Fresh gives an initialised process that no other spec has used. It is ended
 // with the spec.
 func (t *T) Fresh() *harness.Server {
+	s := t.Unused()
+	t.Need("initialize a fresh process", s.Initialize(t.Ctx))
+	return s
+}
+
+// Unused gives a process that nothing was sent to. It was started ahead of need:
+// what is about the time before it serves takes Raw.
+func (t *T) Unused() *harness.Server {
 	s, err := t.run.pool.take(t.Ctx)
 	if s != nil {
 		t.own(s)
@@ -75,7 +83,7 @@ func (t *T) Fresh() *harness.Server {
 	return s
 }
 
-// Raw gives a process that nothing was sent to.
+// Raw gives a process that was launched just now.
 func (t *T) Raw() *harness.Server {
 	s, err := t.run.launch.Start(t.Ctx)
 	t.Need("start a fresh process", err)

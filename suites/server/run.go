@@ -54,7 +54,7 @@ func Run(ctx context.Context, cfg Config) (*reports.Run, error) {
 	for _, s := range specs {
 		fresh += s.fresh
 	}
-	r.pool = newPool(ctx, fresh, r.start)
+	r.pool = newPool(ctx, fresh, r.launched)
 	r.ginkgo(ctx, specs)
 	r.close(ctx)
 	if ctx.Err() != nil {

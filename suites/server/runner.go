@@ -201,16 +201,26 @@ func (r *runner) frames(lines []wire.Line) []reports.Frame {
 	return out
 }
 
+// launched starts a process and sends nothing to it.
+func (r *runner) launched(ctx context.Context) (*harness.Server, error) {
+	s, err := r.launch.Start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.UseBarrier(r.barrier)
+	r.mu.Lock()
+	r.all = append(r.all, s)
+	r.mu.Unlock()
+	return s, nil
+}
+
 // start starts a process and completes the handshake.
 func (r *runner) start(ctx context.Context) (*harness.Server, error) {
-	s, err := r.launch.StartInitialized(ctx)
-	if s != nil {
-		s.UseBarrier(r.barrier)
-		r.mu.Lock()
-		r.all = append(r.all, s)
-		r.mu.Unlock()
+	s, err := r.launched(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	return s, s.Initialize(ctx)
 }
 
 // sharedServer gives the process that specs share.

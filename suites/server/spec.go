@@ -11,7 +11,7 @@ type spec struct {
 	id      string // "S-DIR-01" or "S-DIR-02/prompt"
 	row     requirements.Row
 	variant string
-	fresh   int // how many initialised processes it takes from the pool
+	fresh   int // how many processes of its own it takes from the pool
 	body    func(*T)
 }
 
@@ -22,7 +22,7 @@ type suite struct {
 	known     map[string]bool
 }
 
-// How a spec is served; the number of fresh processes that it takes.
+// shared is the number of processes of its own that most specs take.
 const shared = 0
 
 // It registers a spec. A mistake in the registration is a mistake of the suite

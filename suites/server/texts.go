@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -63,6 +64,25 @@ func (x text) String() string {
 		return "no such text"
 	}
 	return fmt.Sprintf("%+q", x.is)
+}
+
+// differing shows where a text departs from the one that was meant.
+func differing(got, meant string) string {
+	at := 0
+	for at < len(got) && at < len(meant) && got[at] == meant[at] {
+		at++
+	}
+	for at > 0 && at < len(meant) && !utf8.RuneStart(meant[at]) {
+		at--
+	}
+	excerpt := func(s string) string {
+		const most = 24 // runes
+		if runes := []rune(s[min(at, len(s)):]); len(runes) > most {
+			return fmt.Sprintf("%+q…", string(runes[:most]))
+		}
+		return fmt.Sprintf("%+q", s[min(at, len(s)):])
+	}
+	return fmt.Sprintf("from byte %d on %s in the place of %s", at, excerpt(got), excerpt(meant))
 }
 
 // toModel is the text of a prompt as the model call of its turn brought it.

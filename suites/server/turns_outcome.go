@@ -129,7 +129,10 @@ func (t *T) status(s Settled, want, what string) bool {
 		t.NotReached("the prompt returns an outcome", fmt.Errorf("the result is %s", protocol.Short(string(s.Response.Result))))
 	}
 	got, isString := result.String("status")
-	end, _ := s.End()
+	end, ended := s.End()
+	if ended && end.Line.Seq > s.Line.Seq {
+		t.NotReached("the prompt is answered behind its turn", fmt.Errorf("the turn/end comes behind the response"))
+	}
 	return t.Expect(isString && got == want, fmt.Sprintf("%s returns status %q", what, want), "it is "+orNothing(protocol.Short(string(result["status"]))), end.Line, s.Line)
 }
 

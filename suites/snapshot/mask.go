@@ -41,8 +41,9 @@ func newMask(literal map[string]string) *mask {
 
 var (
 	idKey       = regexp.MustCompile(`(?i)(^|[a-z_-])ids?$|^(nonce|cursor|etag|requestId)$`)
-	timeKey     = regexp.MustCompile(`(?i)time|timestamp|date|(created|updated|started|ended|finished|expires)(_?at)?$|[a-z]At$`)
-	durationKey = regexp.MustCompile(`(?i)duration|elapsed|latency|(_|M)s$|^ms$`)
+	timeKey     = regexp.MustCompile(`(?i)^(at|ts)$|time|timestamp|date|(created|updated|started|ended|finished|expires)(_?at)?$|[a-z]At$`)
+	durationKey = regexp.MustCompile(`(?i)duration|elapsed|latency|(_|M)s$|^(ms|dt)$`)
+	tokensKey   = regexp.MustCompile(`Tokens$|_tokens$`) // servers estimate them, paths of the run included
 	pidKey      = regexp.MustCompile(`(?i)^pid$`)
 	versionKey  = regexp.MustCompile(`(?i)^version$`)
 
@@ -61,6 +62,8 @@ func (m *mask) number(key, token string) string {
 		return "«time»"
 	case durationKey.MatchString(key):
 		return "«duration»"
+	case tokensKey.MatchString(key):
+		return "«tokens»"
 	case pidKey.MatchString(key):
 		return "«pid»"
 	}

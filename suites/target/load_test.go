@@ -111,7 +111,7 @@ func TestErrorsGiveTheirPlace(t *testing.T) {
 		"name of variable":  {head + "env:\n  A=B: x\n", `t.yaml:3:3: "A=B" can't be the name of a variable`},
 		"env as list":       {head + "env: [A=B]\n", "t.yaml:2:6: env is a list and has to be a mapping"},
 		"nothing":           {head + "provider:\n", "t.yaml:2:11: provider is empty and has to be a string"},
-		"unknown profile":   {head + "profiles: [reciept]\n", `t.yaml:2:12: profiles[0] is "reciept" and has to be one of directional, accepted, receipt`},
+		"unknown profile":   {head + "profiles: [recept]\n", `t.yaml:2:12: profiles[0] is "recept" and has to be one of directional, accepted, receipt`},
 		"profile twice":     {head + "profiles: [receipt, {name: receipt}]\n", "t.yaml:2:"},
 		"profile a number":  {head + "profiles: [1]\n", "t.yaml:2:12: profiles[0] is 1 and has to be one of directional"},
 		"nameless profile":  {head + "profiles:\n  - args: [a]\n", `t.yaml:3:5: profiles[0] lacks the key "name"`},

@@ -1,0 +1,287 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/dshconform/dshconform/harness/wire"
+)
+
+// Call is a command on its way: one call of the SDK.
+type Call struct {
+	d       *Driver
+	id      int64
+	name    string
+	of      string // what it is about, for errors: the session
+	listens bool   // events may come of it
+	refused bool   // an error of class driver is what it should get
+	within  time.Duration
+	done    chan struct{}
+
+	// Guarded by d.mu.
+	over   bool
+	reply  Reply
+	events []Notification
+	ended  *SDKError
+}
+
+// Reply is what a call of the SDK came to: Err is nil where it returned.
+type Reply struct {
+	Result jsontext.Value
+	Err    *SDKError
+	At     time.Time
+}
+
+// send writes a command.
+func (d *Driver) send(m command) (*Call, error) { return d.sendCommand(m, false) }
+
+// sendRefused writes a command that the driver has to refuse.
+func (d *Driver) sendRefused(m command) (*Call, error) { return d.sendCommand(m, true) }
+
+func (d *Driver) sendCommand(m command, refused bool) (*Call, error) {
+	d.mu.Lock()
+	if err := d.unable(m.Call); err != nil {
+		d.mu.Unlock()
+		return nil, err
+	}
+	d.nextID++
+	m.ID = d.nextID
+	c := &Call{d: d, id: m.ID, name: m.Call, refused: refused, done: make(chan struct{}), within: d.patience(m.Call)}
+	c.listens = m.Callback != "" || m.Call == CallSubscribe
+	if m.SessionID != nil {
+		c.of = *m.SessionID
+	}
+	d.calls[c.id] = c
+	if m.Call != CallHello {
+		d.inFlight++
+	}
+	d.mu.Unlock()
+
+	line := append(encode(m), '\n')
+	d.writing.Lock()
+	defer d.writing.Unlock()
+	d.mu.Lock()
+	d.tell(wire.Line{At: time.Now(), Dir: wire.ClientToServer, Raw: line, Size: int64(len(line))})
+	d.mu.Unlock()
+	return c, d.write(line)
+}
+
+// unable says why no command can be sent. The caller holds mu.
+func (d *Driver) unable(awaited string) error {
+	switch {
+	case d.fault != nil:
+		return d.fault
+	case d.readErr != nil:
+		return d.endedError("a reply to " + awaited)
+	}
+	return nil
+}
+
+// patience is how long a call may take that the runtime does not hold up.
+func (d *Driver) patience(call string) time.Duration {
+	switch call {
+	case CallStart, CallInitialize, CallCreate, CallHello:
+		return d.o.Deadlines.Start
+	case CallPrompt:
+		return d.o.Deadlines.Turn
+	case CallClose:
+		return d.o.Deadlines.Exit
+	}
+	return d.o.Deadlines.Call
+}
+
+// write writes a command within the deadline, which starts anew whenever the driver took something.
+func (d *Driver) write(line []byte) error {
+	stdin := d.proc.Stdin()
+	for written := 0; written < len(line); {
+		_ = stdin.SetWriteDeadline(time.Now().Add(d.o.Deadlines.Write)) // where the platform has none, the write tells
+		n, err := stdin.Write(line[written:min(written+64<<10, len(line))])
+		written += n
+		if err == nil {
+			continue
+		}
+		d.mu.Lock()
+		fault := d.fault
+		d.mu.Unlock()
+		switch {
+		case fault != nil:
+			return fault
+		case isClosed(err):
+			return fmt.Errorf("send a command: %w", err)
+		}
+		if e := d.endedErrorUnlocked("it had read its commands"); e.Exited {
+			return e
+		}
+		e := &DriverError{Fault: FaultDeaf, Detail: fmt.Sprintf("%d of %d bytes were taken: %v", written, len(line), err)}
+		d.blame(e)
+		return e
+	}
+	return nil
+}
+
+// Done is closed when the call is over.
+func (c *Call) Done() <-chan struct{} { return c.done }
+
+// Over gives the reply if the call is over.
+func (c *Call) Over() (Reply, bool) {
+	c.d.mu.Lock()
+	defer c.d.mu.Unlock()
+	return c.reply, c.over
+}
+
+// Await waits for the end of the call within the deadline of its kind. The error says that there is none: a
+// *SilentError, an *EndedError or a *DriverError. What the SDK raised is in the reply.
+func (c *Call) Await(ctx context.Context) (Reply, error) { return c.await(ctx, c.within) }
+
+// AwaitWithin is Await with a deadline of the caller's.
+func (c *Call) AwaitWithin(ctx context.Context, within time.Duration) (Reply, error) {
+	return c.await(ctx, within)
+}
+
+// Result is Await for who treats what the SDK raised as any other error.
+func (c *Call) Result(ctx context.Context) (jsontext.Value, error) {
+	r, err := c.Await(ctx)
+	if err == nil && r.Err != nil {
+		err = r.Err
+	}
+	return r.Result, err
+}
+
+// Outcome is Result for a prompt.
+func (c *Call) Outcome(ctx context.Context) (Outcome, error) {
+	raw, err := c.Result(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return outcomeOf(raw), nil
+}
+
+// Outcome of a reply to a prompt; the zero one where it failed.
+func (r Reply) Outcome() Outcome { return outcomeOf(r.Result) }
+
+func (c *Call) awaited() string {
+	text := "end of the SDK's call of " + c.name
+	if c.name == CallHello {
+		text = "reply to hello"
+	}
+	return text
+}
+
+func (c *Call) await(ctx context.Context, within time.Duration) (Reply, error) {
+	var r Reply
+	err := c.d.wait(ctx, c.awaited(), within, func() bool {
+		r = c.reply
+		return c.over
+	})
+	return r, err
+}
+
+// wait waits until found gives true, which is called with the lock held. The deadline counts from the last byte that
+// the driver wrote; what brings bytes for ever is given up after twenty.
+func (d *Driver) wait(ctx context.Context, awaited string, within time.Duration, found func() bool) error {
+	start := time.Now()
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	for {
+		d.mu.Lock()
+		ok := found()
+		stir, fault, readErr, last := d.stir, d.fault, d.readErr, d.moved
+		d.mu.Unlock()
+		switch {
+		case ok:
+			return nil
+		case fault != nil:
+			return fault
+		case readErr != nil:
+			return d.endedErrorUnlocked(awaited)
+		case ctx.Err() != nil:
+			return fmt.Errorf("waiting for the %s: %w", awaited, context.Cause(ctx))
+		}
+		if last.Before(start) {
+			last = start
+		}
+		rest := time.Until(last.Add(within))
+		if rest <= 0 || time.Since(start) > 20*within {
+			return &SilentError{awaited, time.Since(start)}
+		}
+		timer.Reset(rest)
+		select {
+		case <-stir:
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+	}
+}
+
+// endedError tells how the process ended. The caller holds mu.
+func (d *Driver) endedError(awaited string) *EndedError {
+	d.mu.Unlock()
+	defer d.mu.Lock()
+	return d.endedErrorUnlocked(awaited)
+}
+
+// endedErrorUnlocked waits a moment for the exit: the pipes end before it is known.
+func (d *Driver) endedErrorUnlocked(awaited string) *EndedError {
+	e := &EndedError{Awaited: awaited}
+	timer := time.NewTimer(d.o.Deadlines.Leave)
+	defer timer.Stop()
+	select {
+	case <-d.proc.Exited():
+	case <-timer.C:
+	}
+	e.Exit, e.Exited = d.proc.Exit()
+	e.Stderr = d.stderr()
+	return e
+}
+
+// Events are the notifications that the callback of this call, or the subscription that it began, got so far.
+func (c *Call) Events() []Notification {
+	c.d.mu.Lock()
+	defer c.d.mu.Unlock()
+	return append([]Notification(nil), c.events...)
+}
+
+// AwaitEvents waits until found is satisfied with the events so far. It fails where the subscription has ended.
+func (c *Call) AwaitEvents(ctx context.Context, awaited string, found func([]Notification) bool) error {
+	var ended *SDKError
+	err := c.d.wait(ctx, awaited, c.d.o.Deadlines.Call, func() bool {
+		ended = nil
+		if found(c.events) {
+			return true
+		}
+		ended = c.ended
+		return ended != nil
+	})
+	if err == nil && ended != nil {
+		return fmt.Errorf("waiting for %s: the subscription has ended: %w", awaited, ended)
+	}
+	return err
+}
+
+// Ended is the error with which the SDK ended the subscription, nil while it goes on.
+func (c *Call) Ended() *SDKError {
+	c.d.mu.Lock()
+	defer c.d.mu.Unlock()
+	return c.ended
+}
+
+// AwaitEnded waits until the SDK has ended the subscription.
+func (c *Call) AwaitEnded(ctx context.Context) (*SDKError, error) {
+	var ended *SDKError
+	err := c.d.wait(ctx, "end of the subscription", c.d.o.Deadlines.Call, func() bool {
+		ended = c.ended
+		return ended != nil
+	})
+	return ended, err
+}
+
+var errNotOffered = errors.New("the driver does not offer it")
+
+func decode(v jsontext.Value, into any) error {
+	return json.Unmarshal(v, into, json.MatchCaseInsensitiveNames(false))
+}

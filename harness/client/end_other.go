@@ -1,0 +1,17 @@
+//go:build !unix
+
+package client
+
+import (
+	"errors"
+	"net"
+)
+
+// receive reads the first byte of a connection. Descriptors can't come with it here.
+func receive(conn *net.UnixConn, first []byte) ([]end, error) {
+	n, err := conn.Read(first)
+	if err == nil && n == 0 {
+		err = errors.New("the connection ended at once")
+	}
+	return nil, err
+}

@@ -1,0 +1,387 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dshconform/dshconform/harness/client/relay"
+	"github.com/dshconform/dshconform/harness/protocol"
+	"github.com/dshconform/dshconform/harness/wire"
+)
+
+// Streams of a runtime.
+const (
+	stdin = iota
+	stdout
+	stderr
+)
+
+// Entry is one line of the conversation with what was made of it. Notes have no message.
+type Entry struct {
+	wire.Line
+	Message wire.Message
+}
+
+// Runtime is one process that the SDK launched, whose every byte the suite holds: the read end of its stdin, the write
+// ends of its stdout and stderr. Its methods may be called from any goroutine.
+type Runtime struct {
+	relay     *Relay
+	hello     relay.Hello
+	deadlines Deadlines
+
+	control    *net.UnixConn
+	fromRelay  *bufio.Reader
+	sending    sync.Mutex
+	ends       [3]end
+	writing    [3]sync.Mutex // held for the length of one Write: bytes of two never mix
+	closedEnds [3]atomic.Bool
+	started    time.Time
+
+	mu       sync.Mutex
+	b        Behaviour
+	mon      *protocol.ClientMonitor
+	log      []Entry
+	seq      int
+	kept     int64 // what the log holds, in bytes
+	moved    time.Time
+	stir     chan struct{} // closed and replaced whenever something changed
+	unstall  chan struct{} // closed while stdin is read
+	pace     pace
+	readErr  error
+	out      wire.Splitter // of what is written to stdout
+	pending  []*Request    // left to the spec
+	queue    []*Request    // to be answered by the behaviour
+	answered bool          // the queue is being worked on
+	sessions map[string]*Session
+	ids      int
+	steps    []Step
+	acked    map[string]bool // streams that the relay has closed
+	refused  string          // what the relay could not do
+	told     string          // how it was told to end, "" where it was not
+	how      string          // how it ended
+	begun    bool
+
+	gone    chan struct{} // closed when the process has ended
+	ended   chan struct{} // closed when stdin is read no more
+	life    context.Context
+	die     context.CancelFunc
+	group   sync.WaitGroup
+	closing sync.Once
+}
+
+// pace is how slowly stdin is read.
+type pace struct {
+	piece int           // bytes a read; 0 for no bound
+	pause time.Duration // before each
+}
+
+func newRuntime(r *Relay, hello relay.Hello, control *net.UnixConn, in *bufio.Reader, ends [3]end) *Runtime {
+	rt := &Runtime{
+		relay: r, hello: hello, deadlines: r.o.Deadlines, control: control, fromRelay: in, ends: ends, started: time.Now(),
+		stir: make(chan struct{}), unstall: make(chan struct{}), sessions: map[string]*Session{}, acked: map[string]bool{},
+		gone: make(chan struct{}), ended: make(chan struct{}),
+	}
+	close(rt.unstall)
+	rt.life, rt.die = context.WithCancel(context.Background())
+	rt.group.Go(rt.listen)
+	return rt
+}
+
+// begin starts the reading of stdin.
+func (rt *Runtime) begin(b Behaviour) {
+	if b.Profile == "" {
+		b.Profile = rt.relay.o.Profile
+	}
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	rt.b = b
+	rt.mon = protocol.NewClientMonitor(protocol.ClientOptions{Profile: b.Profile, InFlight: rt.relay.inFlight})
+	rt.begun = true
+	rt.note("launched, arguments %q", rt.hello.Argv)
+	rt.group.Go(rt.read)
+}
+
+func (r *Relay) inFlight() int {
+	r.mu.Lock()
+	d := r.driver
+	r.mu.Unlock()
+	if d == nil {
+		return 0
+	}
+	return d.InFlight()
+}
+
+// Launch is how the SDK launched the process: what it added to the arguments, the directory, the names of variables,
+// and what kind each of its three streams is.
+func (rt *Runtime) Launch() relay.Hello { return rt.hello }
+
+// Started is when the process was here.
+func (rt *Runtime) Started() time.Time { return rt.started }
+
+// Profile is what the runtime speaks.
+func (rt *Runtime) Profile() protocol.Profile { return rt.b.Profile }
+
+// Deadlines are those that hold for the SDK.
+func (rt *Runtime) Deadlines() Deadlines { return rt.deadlines }
+
+// read owns stdin until it ends. It is the only goroutine that reads it.
+func (rt *Runtime) read() {
+	defer close(rt.ended)
+	scan := wire.NewScanner(&stallingInput{rt}, 0)
+	scan.Moved = func(int) {
+		rt.mu.Lock()
+		rt.moved = time.Now()
+		rt.mu.Unlock()
+	}
+	for {
+		line, err := scan.Next()
+		rt.mu.Lock()
+		if err != nil {
+			rt.readErr = err
+			rt.inputEnded(err)
+			rt.wake()
+			rt.mu.Unlock()
+			return
+		}
+		line.Dir = wire.ClientToServer
+		rt.take(line)
+		rt.mu.Unlock()
+	}
+}
+
+// take gives a line of the SDK to the monitor, the log and the waiters. The caller holds the lock.
+func (rt *Runtime) take(line wire.Line) {
+	line.Seq = rt.seq
+	rt.seq++
+	o := rt.mon.Client(line)
+	rt.add(Entry{line, o.Message})
+	for _, v := range o.Violations {
+		if rt.relay.o.OnViolation != nil {
+			rt.relay.o.OnViolation(rt, v)
+		}
+	}
+	if o.Message.Kind == wire.Request {
+		q := &Request{Line: line, Message: o.Message, rt: rt}
+		if q.Method() == protocol.MethodShutdown {
+			rt.step(StepShutdown, "")
+		}
+		rt.dispatch(q)
+	}
+	rt.wake()
+}
+
+// inputEnded notes the end of stdin. The caller holds the lock.
+func (rt *Runtime) inputEnded(err error) {
+	switch {
+	case rt.closedEnds[stdin].Load() || rt.how != "":
+		return // by ourselves, or with the process
+	case errors.Is(err, io.EOF):
+		rt.note(wire.NoteInputClosed)
+	default:
+		rt.note("%s: %v", wire.NoteInputClosed, err)
+	}
+	rt.step(StepInputEnded, "")
+	if !rt.b.IgnoreEOF {
+		rt.enqueue(nil) // exits when all before is answered
+	}
+}
+
+// add keeps an entry. The caller holds the lock.
+func (rt *Runtime) add(e Entry) {
+	rt.kept += int64(len(e.Raw))
+	rt.log = append(rt.log, e)
+	if rt.kept > mostKept { // a flood: its beginning is enough to look at
+		rt.log, rt.kept = rt.log[len(rt.log)/2:], rt.kept/2
+	}
+	if rt.relay.o.OnLine != nil {
+		rt.relay.o.OnLine(rt, e.Line)
+	}
+}
+
+// mostKept bounds the log, in bytes.
+const mostKept = 256 << 20
+
+// note records something that is no line of the wire. The caller holds the lock.
+func (rt *Runtime) note(format string, args ...any) {
+	text := fmt.Sprintf(format, args...) + "\n"
+	line := wire.Line{Seq: rt.seq, At: time.Now(), Dir: wire.Note, Raw: []byte(text), Size: int64(len(text))}
+	rt.seq++
+	rt.add(Entry{Line: line})
+}
+
+// Note writes a remark into the transcript.
+func (rt *Runtime) Note(format string, args ...any) {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	rt.note(format, args...)
+}
+
+func (rt *Runtime) wake() {
+	close(rt.stir)
+	rt.stir = make(chan struct{})
+}
+
+// stallingInput reads stdin only while it is not stalled, and at its pace.
+type stallingInput struct{ rt *Runtime }
+
+func (r *stallingInput) Read(p []byte) (int, error) {
+	for {
+		r.rt.mu.Lock()
+		gate, pace := r.rt.unstall, r.rt.pace
+		r.rt.mu.Unlock()
+		select {
+		case <-gate:
+		default:
+			select {
+			case <-gate:
+			case <-r.rt.life.Done():
+				return 0, io.EOF
+			}
+			continue // it may have been stalled anew
+		}
+		if pace.pause > 0 {
+			timer := time.NewTimer(pace.pause)
+			select {
+			case <-timer.C:
+			case <-r.rt.life.Done():
+				timer.Stop()
+				return 0, io.EOF
+			}
+		}
+		if pace.piece > 0 && len(p) > pace.piece {
+			p = p[:pace.piece]
+		}
+		n, err := r.rt.ends[stdin].Read(p)
+		if isClosed(err) {
+			err = io.EOF
+		}
+		return n, err
+	}
+}
+
+// Stall stops the reading of stdin, as a server that is busy does; the pipe fills up. What one read had already taken
+// is still delivered. The function that it returns goes on reading; it may be called more than once. Stalls do not
+// nest.
+func (rt *Runtime) Stall() (resume func()) {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	rt.release() // wakes a reader that waits for an earlier stall, which this one replaces
+	gate := make(chan struct{})
+	rt.unstall = gate
+	return func() {
+		rt.mu.Lock()
+		defer rt.mu.Unlock()
+		if rt.unstall == gate {
+			rt.release()
+		}
+	}
+}
+
+// release goes on reading. The caller holds the lock.
+func (rt *Runtime) release() {
+	select {
+	case <-rt.unstall:
+	default:
+		close(rt.unstall)
+	}
+}
+
+// stalled reports whether stdin is not read. The caller holds the lock.
+func (rt *Runtime) stalled() bool {
+	select {
+	case <-rt.unstall:
+		return false
+	default:
+		return true
+	}
+}
+
+// Pace has stdin read slowly from the next read on: at most piece bytes at a time, and a pause before each. Zeros read
+// at full speed again.
+func (rt *Runtime) Pace(piece int, pause time.Duration) {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	rt.pace.piece, rt.pace.pause = piece, pause
+}
+
+// Unread is the number of bytes that wait in the pipe of stdin, which a stalled reader leaves there.
+func (rt *Runtime) Unread() (n int, known bool) { return rt.ends[stdin].held() }
+
+// Mark is a place in the conversation.
+type Mark int
+
+// Mark is the place behind the last line so far.
+func (rt *Runtime) Mark() Mark {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	return Mark(rt.seq)
+}
+
+func (rt *Runtime) since(m Mark) []Entry {
+	i := len(rt.log)
+	for i > 0 && rt.log[i-1].Seq >= int(m) {
+		i--
+	}
+	return rt.log[i:]
+}
+
+// Since copies the lines from the mark on; Mark 0 gives all.
+func (rt *Runtime) Since(m Mark) []Entry {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	return append([]Entry(nil), rt.since(m)...)
+}
+
+// Inspect calls f with the monitor, locked. It is nil before the launch was accepted.
+func (rt *Runtime) Inspect(f func(*protocol.ClientMonitor)) {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	f(rt.mon)
+}
+
+// Await waits until found gives true. It is called with the lines from the mark on, each once, whenever new ones came;
+// an empty slice is a chance to look at something else. The deadline counts from the last byte that the SDK wrote. The
+// error is a *GoneError where the process has ended, or stdin has, and a *SilentError where the deadline passed.
+func (rt *Runtime) Await(ctx context.Context, awaited string, mark Mark, within time.Duration, found func([]Entry) bool) error {
+	start := time.Now()
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	for {
+		rt.mu.Lock()
+		fresh := rt.since(mark)
+		mark = Mark(rt.seq)
+		ok := found(fresh)
+		stir, readErr, last, how := rt.stir, rt.readErr, rt.moved, rt.how
+		rt.mu.Unlock()
+		switch {
+		case ok:
+			return nil
+		case how != "":
+			return &GoneError{Awaited: awaited, How: how}
+		case readErr != nil:
+			return &GoneError{Awaited: awaited, How: "stdin has ended"}
+		case ctx.Err() != nil:
+			return fmt.Errorf("waiting for %s: %w", awaited, context.Cause(ctx))
+		}
+		if last.Before(start) {
+			last = start
+		}
+		rest := time.Until(last.Add(within))
+		if rest <= 0 || time.Since(start) > 20*within {
+			return &SilentError{awaited, time.Since(start)}
+		}
+		timer.Reset(rest)
+		select {
+		case <-stir:
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package client
+
+func vanished(int) (gone, known bool) { return false, false }
