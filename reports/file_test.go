@@ -30,6 +30,7 @@ func fullRun() *Run {
 		Variants: []Variant{{Name: "nul", Sentence: "v", New: true, Outcome: o}}}
 	r := sampleRun()
 	r.Frozen, r.ProfileNote, r.Hint, r.Strict, r.MinExercised = "2026.12", "note", "hint", true, 3
+	r.Remarks = []string{"not judged: 1 frame"}
 	r.Abort = &Abort{Kind: AbortInterrupted, Reason: "Ctrl-C"}
 	r.Subject = Subject{Name: "n", Argv: []string{"a"}, Dir: "d", Env: []string{"PATH"}, Target: "t", Baseline: "b", Cwd: "c", Provider: "p",
 		Model: "m", ModelEndpoint: "messages", ServerVersion: "1", Lacks: []Lack{{Capability: "subagents", Reason: "r", Stale: "s"}}}

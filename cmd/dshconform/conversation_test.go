@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -253,9 +254,46 @@ func joinedTranscripts(t *testing.T, name string, data []byte) {
 	if !bytes.Contains(header, []byte(`"joined":true`)) {
 		header = append(bytes.TrimSuffix(bytes.TrimSpace(header), []byte("}")), []byte(`,"joined":true}`+"\n")...)
 	}
-	for at := 1; at < len(lines); at += max(1, len(lines)/places) {
-		cleanTranscript(t, name, append(bytes.Clone(header), bytes.Join(lines[at:], nil)...))
+	step := max(1, len(lines)/places)
+	for at := 1; at < len(lines); at += step {
+		cleanTranscript(t, name+", joined", append(bytes.Clone(header), bytes.Join(lines[at:], nil)...))
+		cleanTranscript(t, name+", with a gap", withGap(lines, at, min(at+2*step, len(lines))))
+		cleanTranscript(t, name+", with a cut frame", withCutFrame(lines, at))
 	}
+}
+
+// withGap leaves lines out of a transcript, notes excepted: they are never lost.
+func withGap(lines [][]byte, from, to int) []byte {
+	out := bytes.Join(lines[:from], nil)
+	out = append(out, `{"t":0,"dir":"note","raw":"gap: some lines\n"}`+"\n"...)
+	for i, l := range lines[from:] {
+		if from+i >= to || bytes.Contains(l, []byte(`"dir":"note"`)) {
+			out = append(out, l...)
+		}
+	}
+	return out
+}
+
+// withCutFrame shortens the first frame from a place on, as a recorder with a bound does.
+func withCutFrame(lines [][]byte, from int) []byte {
+	out := bytes.Join(lines[:from], nil)
+	cut := false
+	for _, l := range lines[from:] {
+		var e struct {
+			Dir string `json:"dir"`
+			Raw string `json:"raw"`
+		}
+		if !cut && json.Unmarshal(l, &e) == nil && len(e.Raw) > 40 && e.Dir != "note" {
+			cut = true
+			raw, err := json.Marshal(e.Raw[:30])
+			if err != nil {
+				panic(err)
+			}
+			l = fmt.Appendf(nil, `{"t":0,"dir":%q,"raw":%s,"size":%d}`+"\n", e.Dir, raw, len(e.Raw))
+		}
+		out = append(out, l...)
+	}
+	return out
 }
 
 func TestSnapshots(t *testing.T) {

@@ -16,7 +16,7 @@ func check(t *testing.T, habits ...string) (client.Hello, map[string]client.Find
 	t.Helper()
 	o := client.CheckOptions{Driver: driverOptions(t, habits...), Dir: t.TempDir(), Program: self(t)}
 	if len(habits) > 0 && habits[0] == "hangs" {
-		o.Driver.Deadlines.Turn = 300 * time.Millisecond
+		o.Driver.Deadlines.Call = 300 * time.Millisecond
 		o.Brief = true
 	}
 	hello, list := client.Check(t.Context(), o)

@@ -72,6 +72,6 @@ func TestChildrenInTheBackground(t *testing.T) {
 		{"the child's idle under the id of the idle parent", lines(begins, parentEnds, childEnds, state("s", "idle"), wakes), one("S-SUB-03")},
 		{"the child's idle under both ids", lines(begins, childEnds, state("c", "idle"), state("s", "idle"), parentEnds, wakes), one("S-SUB-03")},
 		{"a child that is woken by its own child before its end is told", lines(begins, parentEnds, childEnds, state("c", "idle"), state("c", "running"), starts("c", 5, 2), wakes, says("c", 6, 2, "Woken."), ends("c", 7, 2, "completed"), state("c", "idle"), shutdown, shut), nil},
-		{"a child whose events begin late", lines(prompt("a", "s"), inserts("s", 0, 0, "m"), state("s", "running"), starts("s", 1, 1), removes("s", 2), receiptOf("a", "m"), spawned("s", "c"), starts("c", 3, 1)), one("S-ORD-03")},
+		{"a child whose events begin late", lines(prompt("a", "s"), inserts("s", 0, 0, "m"), state("s", "running"), starts("s", 1, 1), removes("s", 2), receiptOf("a", "m"), spawned("s", "c"), starts("c", 3, 1)), one("S-ORD-03/child")},
 	})
 }

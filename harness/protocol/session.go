@@ -254,7 +254,11 @@ func (m *Monitor) sequence(l wire.Line, e wire.Object, s *session, nextTurn bool
 		return // its schema says so
 	}
 	m.begins(s, seq)
-	m.apply("S-ORD-03")
+	row := "S-ORD-03/root"
+	if m.children[s.id] != nil || !s.prompted {
+		row = "S-ORD-03/child"
+	}
+	m.apply(row)
 	if s.crowded {
 		m.apply("S-OVL-10")
 		if seq < s.nextSeq && !s.forked && !nextTurn {
@@ -263,7 +267,7 @@ func (m *Monitor) sequence(l wire.Line, e wire.Object, s *session, nextTurn bool
 		}
 	}
 	if seq != s.nextSeq && !s.forked {
-		m.violate("S-ORD-03", fmt.Sprintf("the next event of session %q has seq %d", Short(s.id), s.nextSeq), fmt.Sprintf("seq %d", seq), l)
+		m.violate(row, fmt.Sprintf("the next event of session %q has seq %d", Short(s.id), s.nextSeq), fmt.Sprintf("seq %d", seq), l)
 	}
 	s.nextSeq = seq + 1
 }

@@ -117,7 +117,7 @@ func TestJoinedConversation(t *testing.T) {
 		strings.Replace(turnStart, `"seq":0`, `"seq":7`, 1),
 	}
 	rows, r := judged(t, recording(`,"profile":"directional","joined":true`, middle...), JudgeOptions{})
-	g.Expect(rows).To(Equal([]string{"S-ORD-03"}), "the sequence is known from the first event on: 1, then 7")
+	g.Expect(rows).To(Equal([]string{"S-ORD-03/root"}), "the sequence is known from the first event on: 1, then 7")
 	g.Expect(r.Header.Joined).To(BeTrue())
 
 	rows, _ = judged(t, recording(`,"profile":"directional"`, middle...), JudgeOptions{})

@@ -36,7 +36,14 @@ func ordering(s *suite) {
 		f.finished(t)
 		t.Exercised(srv, "S-ORD-02")
 	})
-	all("S-ORD-03")
+	all("S-ORD-03/root")
+	s.It("S-ORD-03/child", shared, func(t *T) {
+		srv := t.Shared()
+		f := t.family(srv, t.kid(model.Text("The child's answer.")))
+		t.ran(f.Turn)
+		f.finished(t)
+		t.Exercised(srv, "S-ORD-03/child")
+	})
 	all("S-ORD-05")
 	all("S-ORD-06")
 	all("S-ORD-07")
@@ -102,7 +109,7 @@ func (t *T) settledElsewhere(s *harness.Server) {
 }
 
 // byLoad are the rows on order that a load may break.
-var byLoad = []string{"S-ORD-01", "S-ORD-03", "S-ORD-04", "S-ORD-05", "S-ORD-06", "S-ORD-07"}
+var byLoad = []string{"S-ORD-01", "S-ORD-03/root", "S-ORD-04", "S-ORD-05", "S-ORD-06", "S-ORD-07"}
 
 // longTurn runs a turn with a delta for each of its many events.
 func longTurn(t *T) {
