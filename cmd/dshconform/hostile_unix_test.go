@@ -138,7 +138,7 @@ func TestSubjectThatSpeaksNonsense(t *testing.T) {
 func TestBannerOnStdout(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
-	r := dshconform(t, "server", "--report", dir, "--", "sh", "-c", "echo hello; exec "+binary+" refserver")
+	r := dshconform(t, "server", "--label", "DIR || FRM || IDS", "--report", dir, "--", "sh", "-c", "echo hello; exec "+binary+" refserver")
 	g.Expect(r.code).To(Equal(1), "%s%s", r.out, r.err)
 	passed := 0
 	for id, v := range verdicts(results(t, dir)) {
@@ -189,7 +189,7 @@ func TestSecretsOfTheCallerStay(t *testing.T) {
 func TestSecretsOnTheCommandLineStay(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
-	r := dshconform(t, "server", "--verbose", "--report", dir, "--env", "MY_TOKEN=s3cr3t-8e", "--", "sh", "-c", "echo hello; exec "+binary+" refserver")
+	r := dshconform(t, "server", "--verbose", "--id", "S-FRM-01", "--report", dir, "--env", "MY_TOKEN=s3cr3t-8e", "--", "sh", "-c", "echo hello; exec "+binary+" refserver")
 	g.Expect(r.code).To(Equal(1))
 	g.Expect(r.out).To(And(ContainSubstring(`--env MY_TOKEN="$MY_TOKEN"`), Not(ContainSubstring("s3cr3t-8e"))))
 	data, err := os.ReadFile(filepath.Join(dir, reports.FileName))

@@ -16,7 +16,7 @@ import (
 	"github.com/dshconform/dshconform/suites/requirements"
 )
 
-// A whole run in each profile: the reference server is what the suite can find nothing wrong with.
+// The reference server is what the suite can find nothing wrong with.
 func TestReferenceServerConforms(t *testing.T) {
 	for _, profile := range requirements.Profiles() {
 		t.Run(profile, func(t *testing.T) {
@@ -225,8 +225,9 @@ func TestFailureReadsWell(t *testing.T) {
 	g := NewWithT(t)
 	f := fault(t)
 	dir := t.TempDir()
+	row, _ := requirements.SplitID(f.Breaks[0])
 	subject := []string{"--", binary, "refserver", "--fault", f.Name}
-	r := dshconform(t, append([]string{"server", "--report", dir, "--env", "SPACED=a b"}, subject...)...)
+	r := dshconform(t, append([]string{"server", "--report", dir, "--label", "DIR || " + row, "--env", "SPACED=a b"}, subject...)...)
 	g.Expect(r.code).To(Equal(1), "%s%s", r.out, r.err)
 	g.Expect(r.out).To(And(ContainSubstring(f.Breaks[0]), ContainSubstring("expected: "), ContainSubstring("actual: "), ContainSubstring("source: ")))
 	g.Expect(r.out).NotTo(ContainSubstring("\x1b"), "no colours in a pipe")

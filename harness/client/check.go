@@ -42,7 +42,7 @@ func Check(ctx context.Context, o CheckOptions) (hello Hello, findings []Finding
 	if !k.step("hello", k.hello) {
 		return hello, k.findings
 	}
-	defer func() { k.d.Close() }()
+	defer func() { _, _ = k.d.Close() }() // what can't be ended is named by the next who looks
 	hello = k.d.Hello()
 	for _, s := range checks {
 		if len(o.Steps) > 0 && !slices.Contains(o.Steps, s.name) {
@@ -76,7 +76,7 @@ func (k *checker) again() error {
 	if err != nil {
 		return fmt.Errorf("the driver did not start again: %w", err)
 	}
-	k.d.Close()
+	_, _ = k.d.Close() // the new one is what counts
 	k.d = d
 	return nil
 }

@@ -73,7 +73,7 @@ func StartDriver(ctx context.Context, o DriverOptions) (*Driver, error) {
 	d := &Driver{o: o, proc: p, calls: map[int64]*Call{}, relays: map[int]bool{}, stir: make(chan struct{}), ended: make(chan struct{})}
 	go d.read()
 	if err := d.greet(ctx); err != nil {
-		d.Close()
+		_, _ = d.Close() // the greeting says it better
 		return nil, err
 	}
 	return d, nil

@@ -15,7 +15,7 @@ func encode(v any) jsontext.Value {
 	}
 	b, err := json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	if err != nil {
-		panic(fmt.Sprintf("a value that the suite made up does not encode: %v", err)) //nolint:forbidigo // a mistake in a spec
+		panic(fmt.Sprintf("a value that the suite made up does not encode: %v", err)) // a mistake in a spec
 	}
 	return b
 }

@@ -95,7 +95,7 @@ func (r *Relay) make() (err error) {
 		return err
 	}
 	if err = r.executable(); err != nil {
-		r.listener.Close()
+		_ = r.listener.Close()
 	}
 	return err
 }
@@ -249,7 +249,7 @@ func (r *Relay) Close() {
 		h.close()
 	}
 	r.mu.Unlock()
-	r.listener.Close()
+	_ = r.listener.Close()
 	for _, rt := range launched {
 		rt.Close()
 	}

@@ -21,11 +21,11 @@ type half struct {
 
 func (h *half) close() {
 	if h.control != nil {
-		h.control.Close()
+		_ = h.control.Close()
 	}
 	for _, s := range h.streams {
 		if s != nil {
-			s.Close()
+			_ = s.Close()
 		}
 	}
 }
@@ -57,10 +57,10 @@ func (r *Relay) take(conn *net.UnixConn) {
 	if err == nil {
 		return
 	}
-	conn.Close()
+	_ = conn.Close()
 	for _, e := range ends {
 		if e != nil {
-			e.Close()
+			_ = e.Close()
 		}
 	}
 	r.mu.Lock()

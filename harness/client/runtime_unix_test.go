@@ -5,6 +5,7 @@ package client_test
 import (
 	"bytes"
 	"errors"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -258,21 +259,24 @@ func TestRelayInADeepDirectory(t *testing.T) {
 }
 
 func TestSoundTurnsPassTheServersMonitor(t *testing.T) {
-	for _, habit := range []string{"directional", "receipt"} {
-		t.Run(habit, func(t *testing.T) {
-			s := open(t, habit)
-			cl, rt := s.launch(client.Behaviour{Turn: client.Turn{Text: "done", Between: func(s *client.Session) [][]byte {
-				return s.Child(s.ID+"-child", "child's text")
-			}}})
-			for range 2 {
+	for _, profile := range protocol.Profiles {
+		t.Run(string(profile), func(t *testing.T) {
+			s := open(t, string(profile))
+			family := client.Turn{Text: "done", Between: func(s *client.Session) [][]byte {
+				return append(s.Child(s.ID+"-child", "child's text"), s.Chunk("do"), s.Event("some/thing", map[string]any{}))
+			}}
+			cl, rt := s.launch(client.Behaviour{Profile: profile, Turn: family})
+			for _, turn := range []client.Turn{{Text: "done"}, {Silent: true, Reason: client.Reason("error")}, {Blocks: []any{}, Reason: client.Reason("max-tokens")}} {
 				out, err := cl.Prompt(s.ctx, client.Prompt{SessionID: "s", Text: "hi"})
-				s.Expect(err).NotTo(HaveOccurred())
-				s.Expect(client.Text(out.FinalResponse)).To(Equal("done"))
-				rt.Behave(client.Behaviour{Turn: client.Turn{Text: "done"}})
+				if profile != protocol.Accepted { // which the tiny SDK does not speak
+					s.Expect(err).NotTo(HaveOccurred())
+					s.Expect(client.Text(out.FinalResponse)).To(BeElementOf("done", ""))
+				}
+				rt.Behave(client.Behaviour{Turn: turn})
 			}
 			s.Expect(cl.Close(s.ctx)).To(Succeed())
 			s.Expect(rt.AwaitGone(s.ctx, patience)).To(Succeed())
-			m := protocol.NewMonitor(protocol.Options{Profile: rt.Profile()})
+			m := protocol.NewMonitor(protocol.Options{Profile: profile})
 			var found []protocol.Violation
 			for _, e := range rt.Since(0) {
 				switch e.Dir {
@@ -284,8 +288,20 @@ func TestSoundTurnsPassTheServersMonitor(t *testing.T) {
 			}
 			found = append(found, m.End(protocol.Ended{Told: true})...)
 			s.Expect(found).To(BeEmpty())
-			s.Expect(m.Exercised("S-ORD-03/root") + m.Exercised("S-ORD-03")).To(BeNumerically(">", 4))
+			s.Expect(m.Exercised("S-MSG-05")).To(BeNumerically(">", 12))
+			s.Expect(m.Exercised("S-SUB-02")).To(BeNumerically(">", 0))
 		})
+	}
+}
+
+func TestWriteExecutable(t *testing.T) {
+	for added, want := range map[bool]string{true: "it's [a b] [--profile] [sdk] ", false: "it's [a b] "} {
+		g := NewWithT(t)
+		path, err := client.WriteExecutable(t.TempDir()+"/it's here", []string{"sh", "-c", `printf "it's "; printf '[%s] ' "$@"`, "sh", "a b"}, added)
+		g.Expect(err).NotTo(HaveOccurred())
+		out, err := exec.Command(path, "--profile", "sdk").Output()
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(string(out)).To(Equal(want))
 	}
 }
 
@@ -303,4 +319,40 @@ func TestWriteToAnSDKThatDoesNotRead(t *testing.T) {
 	err = rt.WriteStderr(s.ctx, bytes.Repeat([]byte("x"), 1<<20))
 	s.Expect(errors.As(err, &wrong)).To(BeTrue(), "%v", err)
 	s.Expect(syscall.Kill(s.d.Process().Pid(), syscall.SIGCONT)).To(Succeed())
+}
+
+// Large frames pass in both directions, through the driver too.
+func TestHugeFrames(t *testing.T) {
+	eachMode(t, func(t *testing.T, bytes bool) {
+		s := open(t)
+		cl, rt := s.launchIn(bytes, client.Behaviour{Manual: []string{protocol.MethodPrompt}}, nil)
+		big := strings.Repeat("0123456789abcdef", 1<<18)
+		call, err := cl.GoPrompt(client.Prompt{SessionID: "s", Text: big})
+		s.Expect(err).NotTo(HaveOccurred())
+		q, err := rt.Next(s.ctx, protocol.MethodPrompt)
+		s.Expect(err).NotTo(HaveOccurred())
+		s.Expect(q.Text() == big).To(BeTrue(), "the prompt arrives whole")
+		s.Expect(rt.Write(s.ctx, q.Turn(client.Turn{Text: big}).Joined())).To(Succeed())
+		out, err := call.Outcome(s.ctx)
+		s.Expect(err).NotTo(HaveOccurred())
+		s.Expect(client.Text(out.FinalResponse) == big).To(BeTrue(), "the answer arrives whole")
+	})
+}
+
+// A flood of requests passes, and is not kept.
+func TestFloodOfStrayRequests(t *testing.T) {
+	s := open(t)
+	cl, rt := s.launch(client.Behaviour{Manual: []string{"x"}})
+	call, err := cl.GoRequest("x", nil)
+	s.Expect(err).NotTo(HaveOccurred())
+	q, err := rt.Next(s.ctx, "x")
+	s.Expect(err).NotTo(HaveOccurred())
+	var flood bytes.Buffer
+	for range 10_000 {
+		flood.Write(client.RequestLine(rt.NewID(), "permission/ask", map[string]any{"tool": "x"}))
+	}
+	s.Expect(rt.Write(s.ctx, flood.Bytes(), q.Result(1))).To(Succeed())
+	_, err = call.Result(s.ctx)
+	s.Expect(err).NotTo(HaveOccurred())
+	s.Expect(s.rows()).To(BeEmpty())
 }

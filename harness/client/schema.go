@@ -27,11 +27,11 @@ const schemaURL = "https://dshconform.dev/schemas/driver.v1.json"
 var forms = sync.OnceValue(func() map[string]*jsonschema.Schema {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(driverSchema))
 	if err != nil {
-		panic("embedded schema of the driver protocol: " + err.Error()) //nolint:forbidigo // a test compiles it
+		panic("embedded schema of the driver protocol: " + err.Error()) // a test compiles it
 	}
 	c := jsonschema.NewCompiler()
 	if err := c.AddResource(schemaURL, doc); err != nil {
-		panic("embedded schema of the driver protocol: " + err.Error()) //nolint:forbidigo // a test compiles it
+		panic("embedded schema of the driver protocol: " + err.Error()) // a test compiles it
 	}
 	out := map[string]*jsonschema.Schema{}
 	for name := range doc.(map[string]any)["$defs"].(map[string]any) {

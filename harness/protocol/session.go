@@ -255,7 +255,7 @@ func (m *Monitor) sequence(l wire.Line, e wire.Object, s *session, nextTurn bool
 	}
 	m.begins(s, seq)
 	row := "S-ORD-03/root"
-	if m.children[s.id] != nil || !s.prompted {
+	if m.children[s.id] != nil || !s.prompted && !s.joined {
 		row = "S-ORD-03/child"
 	}
 	m.apply(row)

@@ -72,7 +72,7 @@ func (s *Server) Initialize(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("initialize: %w", err)
 	}
-	answer, err := c.await(ctx, "the response to initialize", s.deadlines.Start)
+	answer, err := c.await(ctx, "response to initialize", s.deadlines.Start)
 	if err != nil {
 		return err
 	}

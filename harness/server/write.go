@@ -160,11 +160,12 @@ func (s *Server) CloseOutput() error {
 	})
 	// A process that is being started by somebody else has copies of all descriptors
 	// until it executes its program: a write of the subject in that moment would find
-	// a reader, and be its last.
+	// a reader, and be its last. The descriptor is closed in truth when the reader has
+	// let go of it: no process may start until then.
 	syscall.ForkLock.RLock()
 	err := s.proc.Stdout().Close()
-	syscall.ForkLock.RUnlock()
 	<-s.ended
+	syscall.ForkLock.RUnlock()
 	if err != nil && !errors.Is(err, os.ErrClosed) {
 		return fmt.Errorf("close stdout: %w", err)
 	}

@@ -161,7 +161,7 @@ func (f family) rest(t *T) {
 		t.Barrier(f.s)
 		return
 	}
-	open, idle, told := false, false, false
+	open, idle := false, false
 	err := f.s.Await(t.Ctx, "the parent is idle again", f.mark, f.s.Deadlines().Turn, func(fresh []harness.Entry) bool {
 		for _, e := range fresh {
 			if e.Dir != wire.ServerToClient {
@@ -169,17 +169,13 @@ func (f family) rest(t *T) {
 			}
 			if ev, ok := eventOf(e); ok && ev.Session == f.Session {
 				open = (open || ev.Type == protocol.EventTurnStart) && ev.Type != protocol.EventTurnEnd
-				told = told && ev.Type != protocol.EventTurnStart
 			}
-			params, _ := wire.AsObject(e.Message.Params)
-			switch e.Message.Method {
-			case protocol.NotificationStatus:
+			if e.Message.Method == protocol.NotificationStatus {
+				params, _ := wire.AsObject(e.Message.Params)
 				if id, _ := params.String("sessionId"); id == f.Session {
 					status, _ := params.String("status")
 					idle = status == "idle"
 				}
-			case protocol.NotificationSubagentFinished:
-				told = true
 			}
 		}
 		return idle && !open

@@ -37,7 +37,7 @@ func Run(argv []string) int {
 	}
 	go func() { // ends with this process
 		for s := range signals {
-			r.report(FromRelay{Signal: signalName(s)})
+			_ = r.report(FromRelay{Signal: signalName(s)})
 		}
 	}()
 	return r.obey()
