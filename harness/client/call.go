@@ -225,14 +225,15 @@ func (d *Driver) endedError(awaited string) *EndedError {
 	return d.endedErrorUnlocked(awaited)
 }
 
-// endedErrorUnlocked waits a moment for the exit: the pipes end before it is known.
+// endedErrorUnlocked waits a moment for the exit, and for the last words: stdout ends before either is known.
 func (d *Driver) endedErrorUnlocked(awaited string) *EndedError {
 	e := &EndedError{Awaited: awaited}
-	timer := time.NewTimer(d.o.Deadlines.Leave)
-	defer timer.Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), d.o.Deadlines.Leave)
+	defer cancel()
 	select {
 	case <-d.proc.Exited():
-	case <-timer.C:
+		_ = d.proc.WaitStderr(ctx) // a runtime that outlives the driver may hold it: what came is shown
+	case <-ctx.Done():
 	}
 	e.Exit, e.Exited = d.proc.Exit()
 	e.Stderr = d.stderr()

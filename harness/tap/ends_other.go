@@ -22,5 +22,7 @@ type watch struct{}
 
 func watchSink(*os.File, func()) *watch { return &watch{} }
 
+func goneNow(*os.File) bool { return false }
+
 func (*watch) stop()      {}
 func (*watch) gone() bool { return false }

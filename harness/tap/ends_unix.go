@@ -89,6 +89,17 @@ func (w *watch) stop() {
 // gone reports whether the reader went away before the watching was stopped.
 func (w *watch) gone() bool { return w.went }
 
+// goneNow reports whether nobody can read what is written to f any more.
+func goneNow(f *os.File) bool {
+	gone := false
+	err := onFd(f, func(fd int) {
+		fds := []unix.PollFd{{Fd: int32(fd)}}
+		n, err := unix.Poll(fds, 0)
+		gone = err == nil && n > 0 && fds[0].Revents&unix.POLLNVAL == 0
+	})
+	return err == nil && gone
+}
+
 // waker ends a wait in poll.
 type waker struct {
 	r, w  *os.File

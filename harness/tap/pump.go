@@ -17,6 +17,9 @@ type pump struct {
 	from  source
 	to    *os.File
 	queue *queue
+	// first is called before bytes are written on: what their writer did before it wrote
+	// them is to be seen by the other end before them.
+	first func()
 
 	moved   atomic.Int64 // when a byte last moved, Unix nanoseconds
 	writing atomic.Bool  // a write waits for the reader of to
@@ -88,6 +91,7 @@ func (p *pump) pass(buf *[pieceSize]byte, n int) bool {
 		piece.done = release
 	}
 	p.queue.put(piece)
+	p.first()
 	p.writing.Store(true)
 	_, err := p.to.Write(data)
 	p.writing.Store(false)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/dshconform/dshconform/harness/wire"
@@ -77,6 +78,10 @@ type tap struct {
 	pumps   sync.WaitGroup
 	read    chan struct{} // closed when the server's stdout was read to its end
 	over    chan struct{} // closed when the server has ended
+
+	inClosed   chan struct{} // closed when the client's stdin is
+	clientDeaf atomic.Bool   // the client was seen to have closed its end of stdout
+	serverDeaf atomic.Bool   // the server was seen to have closed its stdin
 }
 
 func (t *tap) run() (Report, error) {
@@ -94,9 +99,12 @@ func (t *tap) run() (Report, error) {
 	}
 	var listening sync.WaitGroup
 	listening.Go(l.run)
-	t.read, t.over = make(chan struct{}), make(chan struct{})
+	t.read, t.over, t.inClosed = make(chan struct{}), make(chan struct{}), make(chan struct{})
 	t.pump()
-	signals.forward(t.cmd.Process, func(name string) { t.note(wire.SignalNote(name)) })
+	signals.forward(t.cmd.Process, func(name string) {
+		t.clientCloses()
+		t.note(wire.SignalNote(name))
+	})
 
 	waitErr := t.cmd.Wait()
 	signals.stop()
@@ -121,10 +129,27 @@ func (t *tap) run() (Report, error) {
 // pump starts both directions.
 func (t *tap) pump() {
 	t.source = interruptible(t.o.Stdin)
-	t.in = &pump{dir: wire.ClientToServer, from: t.source, to: t.stdin, queue: t.queue}
-	t.out = &pump{dir: wire.ServerToClient, from: pipeSource{t.stdout}, to: t.o.Stdout, queue: t.queue}
+	t.in = &pump{dir: wire.ClientToServer, from: t.source, to: t.stdin, queue: t.queue, first: t.clientCloses}
+	t.out = &pump{dir: wire.ServerToClient, from: pipeSource{t.stdout}, to: t.o.Stdout, queue: t.queue, first: t.serverCloses}
 	startReader(&t.pumps, t.clientToServer)
 	t.pumps.Go(t.serverToClient)
+}
+
+// clientCloses passes it on to the server at once that the client has closed its end
+// of stdout. The watching would do the same a little later, and a client that closes
+// and then asks something may never write again.
+func (t *tap) clientCloses() {
+	if goneNow(t.o.Stdout) && !t.clientDeaf.Swap(true) {
+		t.out.from.Interrupt()
+	}
+}
+
+// serverCloses passes it on to the client at once that the server has closed its stdin.
+func (t *tap) serverCloses() {
+	if goneNow(t.stdin) && !t.serverDeaf.Swap(true) {
+		t.source.Interrupt()
+		<-t.inClosed
+	}
 }
 
 func (t *tap) clientToServer() {
@@ -132,17 +157,19 @@ func (t *tap) clientToServer() {
 	watch := watchSink(t.stdin, t.source.Interrupt)
 	how := p.run()
 	watch.stop()
+	_ = closeQuietly(t.source) // the client's next write has nobody to read it
+	close(t.inClosed)
+	t.clientCloses()
 	select {
 	case <-t.over: // the server has ended: nothing more can be said about its stdin
 		how = sinkGone
 	default:
 	}
 	p.ended()
-	if how == sourceEnded && !watch.gone() {
+	if how == sourceEnded && !watch.gone() && !t.serverDeaf.Load() {
 		p.note(wire.NoteInputClosed) // before the server can see it
 	}
 	_ = closeQuietly(t.stdin)
-	_ = closeQuietly(t.source) // the client's next write has nobody to read it either
 }
 
 func (t *tap) serverToClient() {
@@ -153,12 +180,13 @@ func (t *tap) serverToClient() {
 	watch.stop()
 	p.ended()
 	switch {
-	case how == sinkGone || watch.gone():
+	case how == sinkGone || watch.gone() || t.clientDeaf.Load():
 		p.note(wire.NoteOutputClosed)
 	default:
 		p.note(wire.NoteOutputEnded)
 	}
 	_ = closeQuietly(t.stdout)
+	t.serverCloses()
 	_ = closeQuietly(t.o.Stdout)
 }
 

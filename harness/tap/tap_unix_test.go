@@ -96,6 +96,20 @@ func TestClientThatStopsReading(t *testing.T) {
 	NewWithT(t).Expect(c.ended().Status).To(Equal(32), "the server gets EPIPE")
 }
 
+// What a client did before it wrote is seen before what it wrote: a server that is
+// asked once more writes into a pipe that nobody reads.
+func TestClientThatClosesAndThenAsks(t *testing.T) {
+	for range 30 {
+		g := NewWithT(t)
+		c := tapFake(t, "answer", nil)
+		fmt.Fprintln(c.in, `{"jsonrpc":"2.0","id":1,"method":"no/such"}`)
+		g.Expect(c.line()).To(ContainSubstring(`"id":1`))
+		c.out.Close()
+		fmt.Fprintln(c.in, `{"jsonrpc":"2.0","id":2,"method":"no/such"}`)
+		g.Expect(c.ended().Status).To(Equal(128 + int(syscall.SIGPIPE)))
+	}
+}
+
 // The server is told at its next write, not one later: nobody read in between.
 func TestClientThatIsGoneIsSeenWithoutAWrite(t *testing.T) {
 	g := NewWithT(t)

@@ -30,7 +30,10 @@ type Options struct {
 	// Rotate shifts from run to run.
 	Every  bool
 	Rotate int
-	Only   func(Fault) bool // nil for all
+	// Share runs every Share-th fault alone, beginning with the Rotate-th; 0 and 1
+	// run all.
+	Share int
+	Only  func(Fault) bool // nil for all
 	// Parallel is the number of runs at a time.
 	Parallel int
 	// Bound is the time that one run may take before it counts as wedged.
@@ -112,12 +115,12 @@ func All(ctx context.Context, o Options) ([]Run, error) {
 	}
 	var runs []Run
 	for i, f := range faults {
-		if o.Only != nil && !o.Only(f) {
+		if o.Only != nil && !o.Only(f) || o.Share > 1 && i%o.Share != o.Rotate%o.Share {
 			continue
 		}
 		profiles := f.Profiles
 		if !o.Every {
-			profiles = profiles[(i+o.Rotate)%len(profiles):][:1]
+			profiles = profiles[(i/max(o.Share, 1)+o.Rotate)%len(profiles):][:1]
 		}
 		for _, p := range profiles {
 			runs = append(runs, Run{Fault: f, Profile: p})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -88,21 +89,17 @@ func choose(cfg Config) (specs []spec, ids []string) {
 // applicable settles the specs whose rows the subject or the platform leaves
 // without anything to judge, and returns the others.
 func (r *runner) applicable(specs []spec) []spec {
-	platform := r.platformLacks()
+	reasons := r.platformLacks()
+	for _, l := range r.cfg.Target.Lacks {
+		reasons[l.Capability] = l.Reason
+	}
+	lacks := slices.Sorted(maps.Keys(reasons))
 	return slices.DeleteFunc(specs, func(s spec) bool {
-		for _, name := range s.row.NeedsOf(s.variant) {
-			reason, lacks := r.cfg.Target.LacksCapability(name)
-			if !lacks {
-				reason, lacks = platform[name]
-			}
-			if !lacks {
-				continue
-			}
-			capability, _ := r.cfg.Catalogue.Capability(name)
-			r.results.Record(s.id, reports.Lacking(capability, reason))
-			return true
+		capability, blocked := r.cfg.Catalogue.Blocked(s.row, s.variant, lacks)
+		if blocked {
+			r.results.Record(s.id, reports.Lacking(capability, reasons[capability.Name]))
 		}
-		return false
+		return blocked
 	})
 }
 

@@ -112,7 +112,7 @@ func (t *T) answeredBeforeEOF(srv *harness.Server, handshake bool) {
 	if handshake {
 		all.Write(harness.Frame(srv.NewID(), protocol.MethodInitialize, t.run.launch.InitializeParams()))
 	}
-	for range 50 {
+	for range 20 {
 		all.Write(t.sure(srv))
 	}
 	calls := t.Write(srv, all.String())
