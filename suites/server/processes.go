@@ -73,9 +73,18 @@ func (t *T) Fresh() *harness.Server {
 }
 
 // Unused gives a process that nothing was sent to. It was started ahead of need:
-// what is about the time before it serves takes Raw.
+// what is about the time before it serves takes Raw. One that ended by itself
+// while it waited is no verdict on what the spec is about: it is told, and
+// another one is taken.
 func (t *T) Unused() *harness.Server {
 	s, err := t.run.pool.take(t.Ctx)
+	if err == nil {
+		if e, ended := s.Process().Exit(); ended {
+			t.run.log("a process ended (%s) before anything was sent to it; another one is taken for %s", e, t.spec.id)
+			s.Stop(t.Ctx)
+			s, err = t.run.launched(t.Ctx)
+		}
+	}
 	if s != nil {
 		t.own(s)
 	}

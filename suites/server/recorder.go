@@ -134,7 +134,7 @@ func (r *runner) record(s *harness.Server, t *T) {
 	t.transcripts++
 	name := transcriptName(t.spec.id, t.transcripts)
 	h := wire.Header{Profile: string(r.cfg.Profile), Subject: r.launch.Command.Argv, Title: t.spec.id}
-	if err := rec.attach(filepath.Join(r.cfg.Transcripts, name), h); err != nil && r.cfg.Log != nil {
-		r.cfg.Log("%v", err)
+	if err := rec.attach(filepath.Join(r.cfg.Transcripts, name), h); err != nil {
+		r.log("%v", err)
 	}
 }

@@ -285,6 +285,13 @@ func (r *runner) modelCalled(c model.Call) {
 	}
 }
 
+// log tells the user something that is no verdict.
+func (r *runner) log(format string, args ...any) {
+	if r.cfg.Log != nil {
+		r.cfg.Log(format, args...)
+	}
+}
+
 // lacks reports whether the subject or the platform lacks a capability.
 func (r *runner) lacks(capability string) bool {
 	if _, declared := r.cfg.Target.LacksCapability(capability); declared {
