@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,7 +53,13 @@ func TestAnInterruptedHarnessIsNotItsSubject(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	_ = harness.Process.Kill()
 	_ = harness.Wait()
-	g.Expect(strings.Fields(said)[2:]).To(Equal([]string{"0", "0"}), "none ignored, none blocked")
+	for _, set := range strings.Fields(said)[2:] {
+		mask, err := strconv.ParseUint(set, 10, 64)
+		g.Expect(err).NotTo(HaveOccurred())
+		// Signals 32 and 33 are the C library's own: it blocks them while it starts a
+		// thread, which a subject built for the race detector does at any time.
+		g.Expect(mask&^(1<<31|1<<32)).To(BeZero(), "none ignored, none blocked: %s", said)
+	}
 }
 
 func TestASubjectKillsItsSupervisor(t *testing.T) {

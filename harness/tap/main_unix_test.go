@@ -202,7 +202,6 @@ func (c *tapped) ended() Report {
 	case r := <-c.report:
 		return r
 	case <-time.After(hang):
-		c.t.Fatal("the tap did not end")
+		panic("the tap did not end") // shows where everybody stands, and cleaning up would hang too
 	}
-	return Report{}
 }

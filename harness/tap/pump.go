@@ -33,9 +33,14 @@ type source interface {
 }
 
 // pipeSource is an end that the Go runtime polls, so that closing it interrupts.
-type pipeSource struct{ *os.File }
+type pipeSource struct {
+	*os.File
+	once sync.Once
+}
 
-func (s pipeSource) Interrupt() { _ = closeQuietly(s.File) }
+// Interrupt closes the end. When it returns the end is closed, also where another
+// caller has begun to close it, which os.File does not promise.
+func (s *pipeSource) Interrupt() { s.once.Do(func() { _ = closeQuietly(s.File) }) }
 
 // pieceSize is what is read at once: what a pipe holds.
 const pieceSize = 64 << 10

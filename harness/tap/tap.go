@@ -130,7 +130,7 @@ func (t *tap) run() (Report, error) {
 func (t *tap) pump() {
 	t.source = interruptible(t.o.Stdin)
 	t.in = &pump{dir: wire.ClientToServer, from: t.source, to: t.stdin, queue: t.queue, first: t.clientCloses}
-	t.out = &pump{dir: wire.ServerToClient, from: pipeSource{t.stdout}, to: t.o.Stdout, queue: t.queue, first: t.serverCloses}
+	t.out = &pump{dir: wire.ServerToClient, from: &pipeSource{File: t.stdout}, to: t.o.Stdout, queue: t.queue, first: t.serverCloses}
 	startReader(&t.pumps, t.clientToServer)
 	t.pumps.Go(t.serverToClient)
 }
@@ -139,14 +139,16 @@ func (t *tap) pump() {
 // of stdout. The watching would do the same a little later, and a client that closes
 // and then asks something may never write again.
 func (t *tap) clientCloses() {
-	if goneNow(t.o.Stdout) && !t.clientDeaf.Swap(true) {
+	if goneNow(t.o.Stdout) {
+		t.clientDeaf.Store(true)
 		t.out.from.Interrupt()
 	}
 }
 
 // serverCloses passes it on to the client at once that the server has closed its stdin.
 func (t *tap) serverCloses() {
-	if goneNow(t.stdin) && !t.serverDeaf.Swap(true) {
+	if goneNow(t.stdin) {
+		t.serverDeaf.Store(true)
 		t.source.Interrupt()
 		<-t.inClosed
 	}
