@@ -245,7 +245,7 @@ func cleanTranscript(t *testing.T, name string, data []byte) {
 // joinedTranscripts judges what is left of a transcript when its beginning is cut off, at some places.
 func joinedTranscripts(t *testing.T, name string, data []byte) {
 	t.Helper()
-	const places, most = 6, 256 << 10
+	const places, most = 2, 64 << 10
 	if len(data) > most {
 		return
 	}
