@@ -9,17 +9,17 @@ import (
 
 // response judges a response and finds the request that it settles.
 func (m *Monitor) response(l wire.Line, msg wire.Message) *Request {
-	q, exact := m.requests.take(msg.ID.Key(), msg.Error != nil), true
+	q, exact := m.requests.take(msg.ID.Key(), !promptShaped(msg)), true
 	if q == nil {
 		if m.strangeReply(msg) {
 			return nil
 		}
 		if q = m.requests.confused(msg.ID); q != nil && !m.mutedID(msg.ID) {
 			exact = false
-			m.requests.take(q.ID.Key(), msg.Error != nil)
+			m.requests.take(q.ID.Key(), !promptShaped(msg))
 		} else if q = m.unmatched(l, msg); q != nil {
 			exact = false
-			m.requests.take(q.ID.Key(), msg.Error != nil)
+			m.requests.take(q.ID.Key(), !promptShaped(msg))
 		} else {
 			return nil
 		}
@@ -304,4 +304,10 @@ func Short(s string) string {
 		return s
 	}
 	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(s[:most], ""), len(s))
+}
+
+// promptShaped reports whether a response has the form of a prompt's success.
+func promptShaped(msg wire.Message) bool {
+	_, ok := ShapeOf(msg)
+	return ok
 }
