@@ -17,8 +17,8 @@ import (
 	"github.com/dshconform/dshconform/docs"
 	"github.com/dshconform/dshconform/fixtures/drivers"
 	"github.com/dshconform/dshconform/harness/client"
+	"github.com/dshconform/dshconform/harness/deadline"
 	"github.com/dshconform/dshconform/harness/process"
-	"github.com/dshconform/dshconform/harness/server"
 	"github.com/dshconform/dshconform/reports"
 )
 
@@ -84,7 +84,7 @@ func driverOptions(program, scratch, line string, timeoutScale float64, env, inh
 	}
 	return client.DriverOptions{
 		Command:   process.Command{Argv: argv, Env: process.Environment(o), Supervisor: []string{program, supervise.Command}},
-		Deadlines: server.NewDeadlines(timeoutScale),
+		Deadlines: deadline.New(timeoutScale),
 	}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/dshconform/dshconform/harness/deadline"
 	"github.com/dshconform/dshconform/harness/wire"
 )
 
@@ -184,38 +185,18 @@ func (c *Call) await(ctx context.Context, within time.Duration) (Reply, error) {
 // wait waits until found gives true, which is called with the lock held. The deadline counts from the last byte that
 // the driver wrote; what brings bytes for ever is given up after twenty.
 func (d *Driver) wait(ctx context.Context, awaited string, within time.Duration, found func() bool) error {
-	start := time.Now()
-	timer := time.NewTimer(within)
-	defer timer.Stop()
-	for {
+	return deadline.Wait(ctx, awaited, within, func() deadline.Sight {
 		d.mu.Lock()
-		ok := found()
-		stir, fault, readErr, last := d.stir, d.fault, d.readErr, d.moved
-		d.mu.Unlock()
-		switch {
-		case ok:
-			return nil
+		defer d.mu.Unlock()
+		sight := deadline.Sight{Done: found(), Moved: d.moved, Stir: d.stir}
+		switch fault := d.fault; {
 		case fault != nil:
-			return fault
-		case readErr != nil:
-			return d.endedErrorUnlocked(awaited)
-		case ctx.Err() != nil:
-			return fmt.Errorf("waiting for the %s: %w", awaited, context.Cause(ctx))
+			sight.Ended = func() error { return fault }
+		case d.readErr != nil:
+			sight.Ended = func() error { return d.endedErrorUnlocked(awaited) }
 		}
-		if last.Before(start) {
-			last = start
-		}
-		rest := time.Until(last.Add(within))
-		if rest <= 0 || time.Since(start) > 20*within {
-			return &SilentError{awaited, time.Since(start)}
-		}
-		timer.Reset(rest)
-		select {
-		case <-stir:
-		case <-ctx.Done():
-		case <-timer.C:
-		}
-	}
+		return sight
+	})
 }
 
 // endedError tells how the process ended. The caller holds mu.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/shlex"
 
+	"github.com/dshconform/dshconform/harness/deadline"
 	"github.com/dshconform/dshconform/harness/process"
 	"github.com/dshconform/dshconform/harness/protocol"
 	"github.com/dshconform/dshconform/harness/wire"
@@ -95,7 +96,7 @@ func (d *Driver) greet(ctx context.Context) error {
 	case err == nil, ctx.Err() != nil, DriverFault(err):
 		return err
 	case errors.As(err, &silent):
-		return &DriverError{Fault: FaultSilent, Detail: "no reply to hello within " + span(silent.After).String(), Stderr: d.stderr()}
+		return &DriverError{Fault: FaultSilent, Detail: "no reply to hello within " + deadline.Span(silent.After).String(), Stderr: d.stderr()}
 	case errors.As(err, &ended):
 		e := &DriverError{Fault: FaultDied, Detail: "before it had replied to hello", Stderr: ended.Stderr}
 		if ended.Exited {
@@ -172,7 +173,7 @@ func (d *Driver) Farewell(ctx context.Context) (process.Exit, error) {
 	case <-ctx.Done():
 		return process.Exit{}, context.Cause(ctx)
 	case <-timer.C:
-		return process.Exit{}, &SilentError{"exit of the driver after the end of its stdin", d.o.Deadlines.Exit}
+		return process.Exit{}, &SilentError{Awaited: "exit of the driver after the end of its stdin", After: d.o.Deadlines.Exit}
 	}
 }
 

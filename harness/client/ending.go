@@ -69,7 +69,7 @@ func (rt *Runtime) AwaitStep(ctx context.Context, kind StepKind, detail string, 
 		case <-ctx.Done():
 			return Step{}, fmt.Errorf("waiting for %s: %w", awaited, context.Cause(ctx))
 		case <-timer.C:
-			return Step{}, &SilentError{awaited, within}
+			return Step{}, &SilentError{Awaited: awaited, After: within}
 		}
 	}
 }
@@ -192,7 +192,7 @@ func (rt *Runtime) AwaitGone(ctx context.Context, within time.Duration) error {
 	case <-ctx.Done():
 		return fmt.Errorf("waiting for the end of the runtime: %w", context.Cause(ctx))
 	case <-timer.C:
-		return &SilentError{"end of the runtime's process", within}
+		return &SilentError{Awaited: "end of the runtime's process", After: within}
 	}
 }
 
@@ -211,7 +211,7 @@ func (rt *Runtime) AwaitVanished(ctx context.Context, within time.Duration) erro
 			return nil
 		}
 		if time.Since(start) > within {
-			return &SilentError{"wait of the SDK for its runtime's exit status", within}
+			return &SilentError{Awaited: "wait of the SDK for its runtime's exit status", After: within}
 		}
 		timer := time.NewTimer(time.Millisecond) // no event tells when a zombie is waited for
 		select {

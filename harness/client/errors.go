@@ -8,14 +8,14 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/dshconform/dshconform/harness/deadline"
 	"github.com/dshconform/dshconform/harness/process"
-	"github.com/dshconform/dshconform/harness/server"
 	"github.com/dshconform/dshconform/harness/wire"
 )
 
 // Deadlines bound every wait; they are those of a server under test, with the driver and its SDK in the place of the
 // subject.
-type Deadlines = server.Deadlines
+type Deadlines = deadline.Deadlines
 
 // Class is what kind of error the SDK raised, as its driver tells.
 type Class string
@@ -87,14 +87,7 @@ func (e *DriverError) Error() string {
 }
 
 // SilentError says that a deadline passed while the driver, or the runtime's connection, lived.
-type SilentError struct {
-	Awaited string
-	After   time.Duration
-}
-
-func (e *SilentError) Error() string {
-	return fmt.Sprintf("no %s within %s", e.Awaited, span(e.After))
-}
+type SilentError = deadline.SilentError
 
 // EndedError says that the driver's process ended while something was awaited of the SDK in it. A crash of the SDK
 // that takes its caller along looks like this, and so does a driver that gives up.
@@ -133,7 +126,7 @@ type WriteError struct {
 
 func (e *WriteError) Error() string {
 	if e.After > 0 {
-		return fmt.Sprintf("the client does not read the runtime's %s: it took %d of %d bytes and nothing more within %s", e.Stream, e.Written, e.Of, span(e.After))
+		return fmt.Sprintf("the client does not read the runtime's %s: it took %d of %d bytes and nothing more within %s", e.Stream, e.Written, e.Of, deadline.Span(e.After))
 	}
 	return fmt.Sprintf("wrote %d of %d bytes to %s: %v", e.Written, e.Of, e.Stream, e.Err)
 }
@@ -152,14 +145,6 @@ func Raised(err error) *SDKError {
 	var e *SDKError
 	errors.As(err, &e)
 	return e
-}
-
-// span is a duration as a report shows it: no two runs differ by its fractions.
-func span(d time.Duration) time.Duration {
-	if d > time.Second {
-		return d.Round(time.Second)
-	}
-	return d.Round(10 * time.Millisecond)
 }
 
 const shortBytes = 300

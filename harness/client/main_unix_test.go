@@ -14,9 +14,9 @@ import (
 
 	"github.com/dshconform/dshconform/harness/client"
 	"github.com/dshconform/dshconform/harness/client/relay"
+	"github.com/dshconform/dshconform/harness/deadline"
 	"github.com/dshconform/dshconform/harness/process"
 	"github.com/dshconform/dshconform/harness/protocol"
-	"github.com/dshconform/dshconform/harness/server"
 	"github.com/dshconform/dshconform/harness/wire"
 )
 
@@ -65,7 +65,7 @@ func driverOptions(t *testing.T, args ...string) client.DriverOptions {
 			Argv: append([]string{self(t), "driver"}, args...), Dir: t.TempDir(), Supervisor: []string{self(t), "supervise"},
 			Env: process.Environment(process.EnvOptions{Set: []string{"GORACE=atexit_sleep_ms=0"}}),
 		},
-		Deadlines: server.NewDeadlines(5),
+		Deadlines: deadline.New(5),
 	}
 }
 

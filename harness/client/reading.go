@@ -2,10 +2,10 @@ package client
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"time"
 
+	"github.com/dshconform/dshconform/harness/deadline"
 	"github.com/dshconform/dshconform/harness/protocol"
 )
 
@@ -131,38 +131,19 @@ func (rt *Runtime) Inspect(f func(*protocol.ClientMonitor)) {
 // an empty slice is a chance to look at something else. The deadline counts from the last byte that the SDK wrote. The
 // error is a *GoneError where the process has ended, or stdin has, and a *SilentError where the deadline passed.
 func (rt *Runtime) Await(ctx context.Context, awaited string, mark Mark, within time.Duration, found func([]Entry) bool) error {
-	start := time.Now()
-	timer := time.NewTimer(within)
-	defer timer.Stop()
-	for {
+	return deadline.Wait(ctx, awaited, within, func() deadline.Sight {
 		rt.mu.Lock()
+		defer rt.mu.Unlock()
 		fresh := rt.since(mark)
 		mark = Mark(rt.seq)
-		ok := found(fresh)
-		stir, readErr, last, how := rt.stir, rt.readErr, rt.moved, rt.how
-		rt.mu.Unlock()
-		switch {
-		case ok:
-			return nil
-		case how != "":
-			return &GoneError{Awaited: awaited, How: how}
-		case readErr != nil:
-			return &GoneError{Awaited: awaited, How: "stdin has ended"}
-		case ctx.Err() != nil:
-			return fmt.Errorf("waiting for %s: %w", awaited, context.Cause(ctx))
+		sight := deadline.Sight{Done: found(fresh), Moved: rt.moved, Stir: rt.stir}
+		how := rt.how
+		if how == "" && rt.readErr != nil {
+			how = "stdin has ended"
 		}
-		if last.Before(start) {
-			last = start
+		if how != "" {
+			sight.Ended = func() error { return &GoneError{Awaited: awaited, How: how} }
 		}
-		rest := time.Until(last.Add(within))
-		if rest <= 0 || time.Since(start) > 20*within {
-			return &SilentError{awaited, time.Since(start)}
-		}
-		timer.Reset(rest)
-		select {
-		case <-stir:
-		case <-ctx.Done():
-		case <-timer.C:
-		}
-	}
+		return sight
+	})
 }

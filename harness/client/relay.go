@@ -207,7 +207,7 @@ func (r *Relay) accept(ctx context.Context, b Behaviour, launching *Call) (*Runt
 		case <-ctx.Done():
 			return nil, fmt.Errorf("waiting for the %s: %w", awaited, context.Cause(ctx))
 		case <-timer.C:
-			return nil, &SilentError{awaited, r.o.Deadlines.Start}
+			return nil, &SilentError{Awaited: awaited, After: r.o.Deadlines.Start}
 		}
 	}
 }

@@ -100,7 +100,7 @@ func (rt *Runtime) awaitClosed(ctx context.Context, stream string) error {
 		case <-ctx.Done():
 			return fmt.Errorf("close %s: %w", stream, context.Cause(ctx))
 		case <-timer.C:
-			return &SilentError{"close of the runtime's " + stream, rt.deadlines.Write}
+			return &SilentError{Awaited: "close of the runtime's " + stream, After: rt.deadlines.Write}
 		}
 	}
 }

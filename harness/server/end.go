@@ -57,7 +57,7 @@ func (s *Server) AwaitShutdown(ctx context.Context, c *Call) (Ending, error) {
 	case ctx.Err() != nil:
 		return e, context.Cause(ctx)
 	case !e.Exited:
-		err = &SilentError{"exit after shutdown", e.Took}
+		err = &SilentError{Awaited: "exit after shutdown", After: e.Took}
 	case !e.Exit.Success():
 		err = fmt.Errorf("exit after shutdown: %s", e.Exit)
 	case answer.Error != nil:

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/dshconform/dshconform/harness/deadline"
 	"github.com/dshconform/dshconform/harness/process"
 	"github.com/dshconform/dshconform/harness/protocol"
 )
@@ -28,22 +29,7 @@ func (e *DiedError) Error() string {
 }
 
 // SilentError says that a deadline passed while the process lived.
-type SilentError struct {
-	Awaited string
-	After   time.Duration
-}
-
-func (e *SilentError) Error() string {
-	return fmt.Sprintf("no %s within %s", e.Awaited, span(e.After))
-}
-
-// span is a duration as a report shows it: no two runs differ by its fractions.
-func span(d time.Duration) time.Duration {
-	if d > time.Second {
-		return d.Round(time.Second)
-	}
-	return d.Round(10 * time.Millisecond)
-}
+type SilentError = deadline.SilentError
 
 // WriteError says that the subject did not take what was written to it, although
 // it lives. Where it has ended, a write gives a *DiedError.
@@ -55,7 +41,7 @@ type WriteError struct {
 
 func (e *WriteError) Error() string {
 	if e.After > 0 {
-		return fmt.Sprintf("the server does not read its stdin: it took %d of %d bytes and nothing more within %s", e.Written, e.Of, span(e.After))
+		return fmt.Sprintf("the server does not read its stdin: it took %d of %d bytes and nothing more within %s", e.Written, e.Of, deadline.Span(e.After))
 	}
 	return fmt.Sprintf("wrote %d of %d bytes to stdin: %v", e.Written, e.Of, e.Err)
 }

@@ -12,6 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gleak"
 
+	"github.com/dshconform/dshconform/harness/deadline"
 	"github.com/dshconform/dshconform/harness/process"
 	"github.com/dshconform/dshconform/harness/protocol"
 	"github.com/dshconform/dshconform/harness/server"
@@ -61,7 +62,7 @@ func begin(t *testing.T, role string, change func(*server.Deadlines)) (*subject,
 	before := gleak.Goroutines()
 	self, err := os.Executable()
 	g.Expect(err).NotTo(HaveOccurred())
-	d := server.NewDeadlines(5)
+	d := deadline.New(5)
 	if change != nil {
 		change(&d)
 	}

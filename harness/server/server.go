@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dshconform/dshconform/harness/deadline"
 	"github.com/dshconform/dshconform/harness/process"
 	"github.com/dshconform/dshconform/harness/protocol"
 	"github.com/dshconform/dshconform/harness/wire"
@@ -257,38 +258,17 @@ func (s *Server) Written() int64 { return s.wrote.Load() }
 // last byte that moved on stdout, so that a slow stream is no silence; what
 // streams for ever without bringing it is given up after twenty deadlines.
 func (s *Server) Await(ctx context.Context, awaited string, mark Mark, within time.Duration, found func([]Entry) bool) error {
-	start := time.Now()
-	timer := time.NewTimer(within)
-	defer timer.Stop()
-	for {
+	return deadline.Wait(ctx, awaited, within, func() deadline.Sight {
 		s.mu.Lock()
+		defer s.mu.Unlock()
 		fresh := s.since(mark)
 		mark = Mark(s.seq)
-		ok := found(fresh)
-		stir, readErr, last := s.stir, s.readErr, s.moved
-		s.mu.Unlock()
-		switch {
-		case ok:
-			return nil
-		case readErr != nil:
-			return s.died(awaited, readErr)
-		case ctx.Err() != nil:
-			return fmt.Errorf("waiting for %s: %w", awaited, context.Cause(ctx))
+		sight := deadline.Sight{Done: found(fresh), Moved: s.moved, Stir: s.stir}
+		if readErr := s.readErr; readErr != nil {
+			sight.Ended = func() error { return s.died(awaited, readErr) }
 		}
-		if last.Before(start) {
-			last = start
-		}
-		rest := time.Until(last.Add(within))
-		if rest <= 0 || time.Since(start) > 20*within {
-			return &SilentError{awaited, time.Since(start)}
-		}
-		timer.Reset(rest)
-		select {
-		case <-stir:
-		case <-ctx.Done():
-		case <-timer.C:
-		}
-	}
+		return sight
+	})
 }
 
 // died explains why nothing can come any more.

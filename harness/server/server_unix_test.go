@@ -13,6 +13,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/dshconform/dshconform/harness/deadline"
 	"github.com/dshconform/dshconform/harness/protocol"
 	"github.com/dshconform/dshconform/harness/server"
 	"github.com/dshconform/dshconform/harness/wire"
@@ -235,7 +236,7 @@ func TestALineThatIsNoRequestIsAMistakeOfTheSuite(t *testing.T) {
 
 func TestDeadlinesMoveTogether(t *testing.T) {
 	g := NewWithT(t)
-	one, two := server.NewDeadlines(0), server.NewDeadlines(2)
+	one, two := deadline.New(0), deadline.New(2)
 	g.Expect(two.Call).To(Equal(2 * one.Call))
 	g.Expect(two.Grace).To(Equal(2 * one.Grace))
 	slow := one.Measured(3 * time.Second)

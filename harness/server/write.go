@@ -86,7 +86,7 @@ var errInputClosed = errors.New("the suite has closed it")
 func (s *Server) put(ctx context.Context, p []byte) error {
 	written, start := 0, time.Now()
 	stdin, within := s.proc.Stdin(), s.deadlines.Write
-	stop := context.AfterFunc(ctx, func() { stdin.SetWriteDeadline(time.Unix(1, 0)) })
+	stop := context.AfterFunc(ctx, func() { _ = stdin.SetWriteDeadline(time.Unix(1, 0)) })
 	defer stop()
 	for written < len(p) {
 		// An error means that the platform has no deadlines for pipes, or that the
@@ -128,7 +128,7 @@ func (s *Server) drained(ctx context.Context) {
 		if n, known := held(s.proc.Stdin()); !known || n == 0 {
 			return
 		}
-		time.Sleep(50 * time.Microsecond) // polls: no event tells when a pipe runs empty
+		time.Sleep(50 * time.Microsecond) //nolint:forbidigo // polls: no event tells when a pipe runs empty
 	}
 }
 

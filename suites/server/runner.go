@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dshconform/dshconform/harness/deadline"
 	"github.com/dshconform/dshconform/harness/model"
 	"github.com/dshconform/dshconform/harness/process"
 	"github.com/dshconform/dshconform/harness/protocol"
@@ -89,50 +89,29 @@ func (r *runner) prepare() (err error) {
 // layOut makes the directories that a process is given below scratch, and the
 // launch that gives it them. The function expands the strings of a target.
 func (r *runner) layOut(scratch string) (*harness.Launch, func(string) string, error) {
-	home, work, tmp := filepath.Join(scratch, "home"), filepath.Join(scratch, "work"), filepath.Join(scratch, "tmp")
-	for _, dir := range []string{home, work, tmp} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, nil, fmt.Errorf("lay out the scratch tree: %w", err)
-		}
-	}
 	t := r.cfg.Target
-	values := map[string]string{
-		"MODEL_URL": r.stub.URL(), "MODEL_KEY": r.stub.Key(), "SCRATCH": scratch, "HOME": home,
+	ready, err := t.Prepare(r.cfg.Profile, scratch, target.ModelAccess{URL: r.stub.URL(), Key: r.stub.Key(), Control: r.stub.Control()})
+	if err != nil {
+		return nil, nil, err
 	}
-	expand, own := func(s string) string { return target.Expand(s, values) }, t.For(r.cfg.Profile)
-	var argv []string
-	for _, arg := range append(append([]string{}, t.Command...), own.Args...) {
-		argv = append(argv, expand(arg))
-	}
-	env := []string{
-		"DEEPSEEK_BASE_URL=" + r.stub.URL(), "DEEPSEEK_API_KEY=" + r.stub.Key(), "DSHCONFORM_CONTROL=" + r.stub.Control(),
-	}
-	for _, v := range append(append([]target.Variable{}, t.Env...), own.Env...) {
-		env = append(env, v.Name+"="+expand(v.Value))
-	}
-	cwd := expand(t.Cwd)
-	if cwd == "" {
-		cwd = work
-	}
-	deadlines := harness.NewDeadlines(r.cfg.TimeoutScale)
+	deadlines := deadline.New(r.cfg.TimeoutScale)
 	if r.cfg.NoDeadlines {
-		deadlines = harness.Unbounded()
+		deadlines = deadline.Unbounded()
 	}
 	return &harness.Launch{
 		Command: process.Command{
-			Argv: argv, Dir: expand(t.ProcessCwd), Supervisor: []string{r.cfg.Program, "supervise"},
-			Env: process.Environment(process.EnvOptions{Home: home, TempDir: tmp, Inherit: t.Inherit, Set: env}),
+			Argv: ready.Argv, Dir: ready.Dir, Env: ready.Env, Supervisor: []string{r.cfg.Program, "supervise"},
 		},
 		Monitor: protocol.Options{
 			Profile: r.cfg.Profile, MaxTokensAsSuccess: t.MaxTokensAsSuccess, Secrets: []string{r.stub.Key()},
-			Environment: r.disclosable(append([]string{"HOME=" + home, "TMPDIR=" + tmp}, env...)),
+			Environment: r.disclosable(append([]string{"HOME=" + ready.Home, "TMPDIR=" + ready.Temp}, ready.Set...)),
 		},
 		Deadlines: deadlines,
-		Cwd:       cwd, Provider: t.Provider, Model: t.Model,
+		Cwd:       ready.Cwd, Provider: t.Provider, Model: t.Model,
 		OnViolation:   r.violated,
 		OnLine:        r.line,
 		PatientAtExit: func() bool { return !r.leftChild.Load() },
-	}, expand, nil
+	}, ready.Expand, nil
 }
 
 func (r *runner) expandAll(list []string) []string {

@@ -246,12 +246,11 @@ const (
 func manyShutdowns(t *T) {
 	for i := 0; ; i++ {
 		tries, enough := t.run.shutdowns(), manyTries
-		srv := (*harness.Server)(nil)
 		if tries >= enough {
 			break
 		}
-		srv = t.Fresh()
-		if srv.Startup() > slowStart {
+		srv := t.Fresh()
+		if t.run.startup > slowStart {
 			enough = fewTries
 		}
 		var before strings.Builder

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/dshconform/dshconform/harness/deadline"
 	"github.com/dshconform/dshconform/harness/model"
 	"github.com/dshconform/dshconform/harness/process"
 	"github.com/dshconform/dshconform/harness/protocol"
@@ -91,7 +92,7 @@ func one(ctx context.Context, cfg Config, s scenario, scratch string) (Scenario,
 	launch := &harness.Launch{
 		Command:   process.Command{Argv: ready.Argv, Env: ready.Env, Dir: ready.Dir, Supervisor: []string{cfg.Program, "supervise"}},
 		Monitor:   protocol.Options{Profile: cfg.Profile, MaxTokensAsSuccess: cfg.Target.MaxTokensAsSuccess},
-		Deadlines: harness.NewDeadlines(cfg.TimeoutScale),
+		Deadlines: deadline.New(cfg.TimeoutScale),
 		Cwd:       ready.Cwd, Provider: cfg.Target.Provider, Model: cfg.Target.Model,
 	}
 	server, err := launch.StartInitialized(ctx)
