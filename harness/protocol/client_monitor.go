@@ -19,10 +19,8 @@ type ClientOptions struct {
 // ClientMonitor judges what a client writes to one process of its server. Like [Monitor], it is fed every line of both
 // directions in the order of the wire by one owner.
 type ClientMonitor struct {
-	o       ClientOptions
-	found   []Violation
-	counts  map[string]int
-	applied map[string]int
+	o ClientOptions
+	findings
 
 	open      map[string]wire.Line // requests of the client that were not answered, by the key of their id
 	strays    map[string]bool      // requests that the server wrote, by the key of their id
@@ -42,7 +40,7 @@ func NewClientMonitor(o ClientOptions) *ClientMonitor {
 	if o.Profile == "" {
 		o.Profile = Directional
 	}
-	return &ClientMonitor{o: o, counts: map[string]int{}, applied: map[string]int{}, open: map[string]wire.Line{}, strays: map[string]bool{}}
+	return &ClientMonitor{o: o, findings: newFindings(), open: map[string]wire.Line{}, strays: map[string]bool{}}
 }
 
 // Server takes a line that the server writes, before the client can have read it.
@@ -87,8 +85,7 @@ func (m *ClientMonitor) Client(l wire.Line) ClientObservation {
 	if msg.Kind > wire.Blank {
 		m.frame(l, msg)
 	}
-	o := ClientObservation{Message: msg, Violations: m.found}
-	m.found = nil
+	o := ClientObservation{Message: msg, Violations: m.take()}
 	return o
 }
 
@@ -187,25 +184,3 @@ func (m *ClientMonitor) Responded() int { return m.responded }
 
 // Open is the number of requests of the client that were not answered.
 func (m *ClientMonitor) Open() int { return len(m.open) }
-
-// Violations is the number of violations of a requirement so far, told or not.
-func (m *ClientMonitor) Violations(row string) int { return m.counts[row] }
-
-// Exercised is how often a rule of the requirement was applied.
-func (m *ClientMonitor) Exercised(row string) int { return m.applied[row] }
-
-func (m *ClientMonitor) apply(row string) { m.applied[row]++ }
-
-func (m *ClientMonitor) violate(row, expected, actual string, frames ...wire.Line) {
-	m.counts[row]++
-	if m.counts[row] > perRow {
-		return
-	}
-	v := Violation{Row: row, Expected: expected, Actual: actual}
-	for _, f := range frames {
-		if f.Size > 0 || len(f.Raw) > 0 {
-			v.Frames = append(v.Frames, Evidence(f))
-		}
-	}
-	m.found = append(m.found, v)
-}

@@ -22,17 +22,14 @@ type Variable struct{ Name, Value string }
 // Monitor judges one conversation with one process. It is not safe for
 // concurrent use: its owner feeds it in the order of the wire.
 type Monitor struct {
-	o        Options
-	found    []Violation
-	counts   map[string]int
-	applied  map[string]int
+	o Options
+	findings
 	requests requests
 	sessions map[string]*session
 	children map[string]*child
 	ending   ending
 	speaker  *session       // of the last event
 	extras   map[string]int // notification methods and result members that the protocol does not know
-	seq      int
 
 	secretForms map[string][][]byte
 }
@@ -49,7 +46,7 @@ func NewMonitor(o Options) *Monitor {
 	m := &Monitor{
 		secretForms: forms,
 
-		o: o, counts: map[string]int{}, applied: map[string]int{}, extras: map[string]int{},
+		o: o, findings: newFindings(), extras: map[string]int{},
 		requests: newRequests(), sessions: map[string]*session{}, children: map[string]*child{},
 	}
 	if o.Joined {
@@ -107,7 +104,7 @@ func (m *Monitor) Server(l wire.Line) Observation {
 }
 
 func (m *Monitor) observed(o Observation) Observation {
-	o.Violations, m.found = m.found, nil
+	o.Violations = m.take()
 	return o
 }
 

@@ -157,13 +157,14 @@ func (m *Monitor) anonymousReply(l wire.Line, msg wire.Message) bool {
 	if m.requests.spendAnonymous() {
 		return true
 	}
-	for i := len(m.requests.silent) - 1; i >= 0; i-- {
-		s := m.requests.silent[i]
-		m.requests.silent = append(m.requests.silent[:i:i], m.requests.silent[i+1:]...)
-		m.violate(s.row, s.expected, "a reply without a usable id", s.line, l)
-		return true
+	last := len(m.requests.silent) - 1
+	if last < 0 {
+		return false
 	}
-	return false
+	s := m.requests.silent[last]
+	m.requests.silent = m.requests.silent[:last:last]
+	m.violate(s.row, s.expected, "a reply without a usable id", s.line, l)
+	return true
 }
 
 // wellFormed judges the envelope of a response. It reports whether the payload

@@ -3,6 +3,7 @@ package protocol
 import (
 	"bytes"
 	"embed"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -78,8 +79,8 @@ func (s *schema) check(v jsontext.Value) string {
 	if err == nil {
 		return ""
 	}
-	bad, ok := err.(*jsonschema.ValidationError)
-	if !ok {
+	var bad *jsonschema.ValidationError
+	if !errors.As(err, &bad) {
 		return err.Error()
 	}
 	for len(bad.Causes) > 0 {

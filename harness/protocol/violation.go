@@ -35,25 +35,43 @@ func Evidence(l wire.Line) wire.Line {
 // subject that breaks a rule with every line must not fill the memory.
 const perRow = 5
 
-func (m *Monitor) violate(row, expected, actual string, frames ...wire.Line) {
-	m.counts[row]++
-	if m.counts[row] > perRow {
+// findings is what a monitor has found, and how often it looked. Both monitors
+// keep their books with it.
+type findings struct {
+	found   []Violation    // not yet handed out
+	counts  map[string]int // violations by requirement, told or not
+	applied map[string]int // how often a rule was applied
+}
+
+func newFindings() findings {
+	return findings{counts: map[string]int{}, applied: map[string]int{}}
+}
+
+// take hands out what is new.
+func (f *findings) take() (fresh []Violation) {
+	fresh, f.found = f.found, nil
+	return fresh
+}
+
+func (f *findings) violate(row, expected, actual string, frames ...wire.Line) {
+	f.counts[row]++
+	if f.counts[row] > perRow {
 		return
 	}
 	v := Violation{Row: row, Expected: expected, Actual: actual}
-	for _, f := range frames {
-		if f.Size > 0 || len(f.Raw) > 0 {
-			v.Frames = append(v.Frames, Evidence(f))
+	for _, l := range frames {
+		if l.Size > 0 || len(l.Raw) > 0 {
+			v.Frames = append(v.Frames, Evidence(l))
 		}
 	}
-	m.found = append(m.found, v)
+	f.found = append(f.found, v)
 }
 
 // Violations is the number of violations of a requirement so far, told or not.
-func (m *Monitor) Violations(row string) int { return m.counts[row] }
+func (f *findings) Violations(row string) int { return f.counts[row] }
 
 // Exercised is how often a rule of the requirement was applied: 0 means that
 // nothing provoked it, so that its silence says nothing.
-func (m *Monitor) Exercised(row string) int { return m.applied[row] }
+func (f *findings) Exercised(row string) int { return f.applied[row] }
 
-func (m *Monitor) apply(row string) { m.applied[row]++ }
+func (f *findings) apply(row string) { f.applied[row]++ }
