@@ -61,19 +61,9 @@ something did not, 2 for a file that is no recording.`,
 
 // runCheck judges a recording and gives the exit code.
 func runCheck(f *checkFlags, path string) (int, error) {
-	cat, err := requirements.Load()
-	if err != nil {
-		return 0, failed("%w", err)
-	}
-	profile, err := conversationProfile(f.profile)
+	cat, profile, baseline, err := conversationRules(f.profile, f.baseline)
 	if err != nil {
 		return 0, err
-	}
-	var baseline *reports.Baseline
-	if f.baseline != "" {
-		if baseline, err = reports.ReadBaseline(cat, f.baseline); err != nil {
-			return 0, misuse("%w", err)
-		}
 	}
 	file, err := os.Open(path)
 	if err != nil {

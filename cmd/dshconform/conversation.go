@@ -41,6 +41,24 @@ func conversationProfile(name string) (protocol.Profile, error) {
 	return p, nil
 }
 
+// conversationRules is what a conversation is judged by: the catalogue, the profile, and the baseline, nil where none
+// is named.
+func conversationRules(profile, baseline string) (*requirements.Catalogue, protocol.Profile, *reports.Baseline, error) {
+	cat, err := requirements.Load()
+	if err != nil {
+		return nil, "", nil, failed("%w", err)
+	}
+	p, err := conversationProfile(profile)
+	if err != nil || baseline == "" {
+		return cat, p, nil, err
+	}
+	known, err := reports.ReadBaseline(cat, baseline)
+	if err != nil {
+		return nil, "", nil, misuse("%w", err)
+	}
+	return cat, p, known, nil
+}
+
 // results brings what was found to a run, with the rows that the conversation gave occasion to judge.
 func (c *conversation) results(r tap.Result, remarks []string) (*reports.Run, error) {
 	ids := make([]string, 0, len(r.Rows))

@@ -62,19 +62,9 @@ violations show on stderr as they happen, and a report at the end.`,
 
 // runTap taps one conversation and gives the exit code, which is the server's.
 func runTap(f *tapFlags, command []string) (int, error) {
-	cat, err := requirements.Load()
-	if err != nil {
-		return 0, failed("%w", err)
-	}
-	profile, err := conversationProfile(f.profile)
+	cat, profile, baseline, err := conversationRules(f.profile, f.baseline)
 	if err != nil {
 		return 0, err
-	}
-	var baseline *reports.Baseline
-	if f.baseline != "" {
-		if baseline, err = reports.ReadBaseline(cat, f.baseline); err != nil {
-			return 0, misuse("%w", err)
-		}
 	}
 	if err := reportFolder(f.report); err != nil {
 		return 0, err

@@ -186,7 +186,7 @@ func one(ctx context.Context, o Options, r Run) Run {
 	}
 	var res results
 	if jsonErr := json.Unmarshal(out.Bytes(), &res); jsonErr != nil {
-		r.Err = fmt.Errorf("no results (%v): %s", err, strings.TrimSpace(errs.String()))
+		r.Err = fmt.Errorf("no results (%w): %s", cmp.Or(err, jsonErr), strings.TrimSpace(errs.String()))
 		return r
 	}
 	for _, q := range append(res.Requirements, res.Besides...) {

@@ -117,9 +117,7 @@ func (l *loader) capabilities() error {
 				return doc.Errorf(at+".implies", "capability %q is not defined above", im)
 			}
 		}
-		l.c.capabilities = append(l.c.capabilities, Capability{
-			Name: k.Name, Role: k.Role, Sentence: k.Sentence, Lacking: k.Lacking, Implies: k.Implies, Declared: k.Declared,
-		})
+		l.c.capabilities = append(l.c.capabilities, Capability(k))
 	}
 	return nil
 }

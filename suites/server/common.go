@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/dshconform/dshconform/harness/model"
@@ -35,4 +36,10 @@ func (t *T) Works(s *harness.Server, expected string) bool {
 		return false
 	}
 	return t.Expect(settled.Kind == protocol.KindCompleted, expected, "the turn ended with "+settled.Kind, turn.Line, settled.Line)
+}
+
+// isRefused reports whether a prompt was answered with an error.
+func isRefused(err error) bool {
+	var refused *harness.RefusedError
+	return errors.As(err, &refused)
 }

@@ -132,7 +132,7 @@ func refusedSecond(t *T) {
 		if m.Error == nil {
 			again := t.Send(srv, protocol.MethodInitialize, t.run.launch.InitializeParams())
 			if m, err := again.Answer(t.Ctx); err != nil || m.Error != nil {
-				t.NotReached("the first initialize holds again", fmt.Errorf("it was answered %s, error %v", describe(m), err))
+				t.NotReached("the first initialize holds again", fmt.Errorf("it was answered %s, error %w", describe(m), err))
 			}
 			continue
 		}

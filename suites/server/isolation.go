@@ -31,17 +31,7 @@ func isolation(s *suite) {
 		for _, status := range []int{400, 401, 403} {
 			t.Run(srv, t.Session(), model.Fail(status, "refused"))
 		}
-		for _, e := range t.errorsOf(srv) {
-			c, end := e.provoke()
-			if _, err := c.Answer(t.Ctx); err != nil {
-				t.conclude(err)
-				c.Disown()
-				srv.Spoil("silent in " + t.spec.id)
-				end()
-				break
-			}
-			end()
-		}
+		t.provokeAll(srv, t.errorsOf(srv))
 		t.Exercised(srv, "S-SEC-02")
 	})
 	s.It("S-SEC-03/events", shared, func(t *T) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/dshconform/dshconform/harness/model"
 	"github.com/dshconform/dshconform/harness/protocol"
-	harness "github.com/dshconform/dshconform/harness/server"
 	"github.com/dshconform/dshconform/harness/wire"
 )
 
@@ -176,7 +175,7 @@ func failedChild(t *T) {
 	srv := t.Shared()
 	f := t.family(srv, t.kid(noLuck()))
 	settled, err := f.TrySettle()
-	if _, refused := err.(*harness.RefusedError); refused {
+	if isRefused(err) {
 		t.Fail(goesOn, "its prompt is answered with an error", f.Line, settled.Line)
 		return
 	}

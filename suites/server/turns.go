@@ -33,7 +33,7 @@ func (t *T) everyEnd(s *harness.Server, session string) {
 // ran waits for a turn that may end in an error response.
 func (t *T) ran(turn *Turn) Settled {
 	settled, err := turn.TrySettle()
-	if _, refused := err.(*harness.RefusedError); !refused {
+	if !isRefused(err) {
 		t.Need("a turn settles", err)
 	}
 	return settled
