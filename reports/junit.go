@@ -7,7 +7,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 )
 
@@ -219,6 +218,3 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	}
 	return s, "", false
 }
-
-// stamp formats the start of a run for humans.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }

@@ -118,7 +118,7 @@ func (s *supervisor) start(r startRequest) bool {
 	// A program that was written a moment ago may still be open for writing in a child that some other
 	// goroutine of the harness has forked and that has not executed yet.
 	for wait := time.Millisecond; errors.Is(err, syscall.ETXTBSY) && wait < time.Second; wait *= 2 {
-		time.Sleep(wait)
+		time.Sleep(wait) //nolint:forbidigo // polls: no event tells when the file is closed
 		pid, err = syscall.ForkExec(r.Path, toStrings(r.Argv), attr)
 	}
 	at := time.Now().UnixNano()

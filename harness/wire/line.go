@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -143,7 +144,7 @@ func (s *Scanner) Next() (Line, error) {
 		if err == nil {
 			continue
 		}
-		if err != io.EOF {
+		if !errors.Is(err, io.EOF) {
 			err = fmt.Errorf("read a line: %w", err)
 		}
 		s.err = err
