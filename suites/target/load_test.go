@@ -95,6 +95,7 @@ func TestErrorsGiveTheirPlace(t *testing.T) {
 		"no YAML":           {"profile: directional\n  label: [\n", "t.yaml:1:10: "},
 		"unknown key":       {head + "command: [x]\nnonsense: 1\n", `t.yaml:3:1: unknown key "nonsense"`},
 		"nested unknown":    {head + "profiles:\n  - name: receipt\n    arg:\n      - a\n", `t.yaml:4:5: unknown key "arg"`},
+		"first unknown key": {head + "zebra: 1\nape: 2\n", `t.yaml:2:1: unknown key "zebra"`},
 		"key twice":         {head + "model: a\nmodel: b\n", "t.yaml:3:1: "},
 		"no schema":         {"command: [x]\n", `t.yaml:1:1: the file lacks the key "schema"`},
 		"another schema":    {"schema: dshconform.target/v2\n", `t.yaml:1:9: schema is "dshconform.target/v2" and has to be dshconform.target/v1`},

@@ -47,7 +47,7 @@ func checkShape(name string, data []byte, content any) error {
 
 // leaves are the errors that say something: those around them tell how the validator got there.
 func leaves(e *jsonschema.ValidationError, found []*jsonschema.ValidationError) []*jsonschema.ValidationError {
-	if _, key := e.ErrorKind.(*kind.PropertyNames); key || len(e.Causes) == 0 {
+	if len(e.Causes) == 0 {
 		return append(found, e)
 	}
 	for _, c := range e.Causes {
@@ -66,11 +66,15 @@ func misfit(name string, root ast.Node, e *jsonschema.ValidationError) *strictya
 	var text string
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
-		at = locateKey(root, e.InstanceLocation, k.Properties[0])
-		text = fmt.Sprintf("unknown key %q", k.Properties[0])
-	case *kind.PropertyNames:
-		at = locateKey(root, e.InstanceLocation, k.Property)
-		text = fmt.Sprintf("%q can't be the name of a variable", k.Property)
+		// The validator names them in the order of a Go map, a reader starts at the top.
+		key := slices.MinFunc(k.Properties, func(a, b string) int {
+			return cmp.Compare(offset(locateKey(root, e.InstanceLocation, a)), offset(locateKey(root, e.InstanceLocation, b)))
+		})
+		at = locateKey(root, e.InstanceLocation, key)
+		text = fmt.Sprintf("unknown key %q", key)
+		if n := len(e.InstanceLocation); n > 0 && e.InstanceLocation[n-1] == "env" {
+			text = fmt.Sprintf("%q can't be the name of a variable", key)
+		}
 	case *kind.Required:
 		text = fmt.Sprintf("%s lacks the key %q", what, k.Missing[0])
 	case *kind.Type:
@@ -187,6 +191,13 @@ func locateKey(node ast.Node, path []string, key string) *token.Token {
 		}
 	}
 	return first(node)
+}
+
+func offset(t *token.Token) int {
+	if t == nil {
+		return 0
+	}
+	return t.Position.Offset
 }
 
 func child(node ast.Node, step string) ast.Node {
