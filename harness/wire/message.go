@@ -117,7 +117,7 @@ func (m *Message) members(body []byte) error {
 	default:
 		return errors.New("no JSON")
 	}
-	d := jsontext.NewDecoder(bytes.NewReader(body), lenient, jsontext.AllowInvalidUTF8(true))
+	d := decoder(body, lenient)
 	if _, err := d.ReadToken(); err != nil {
 		return problem(err)
 	}
@@ -131,7 +131,7 @@ func (m *Message) members(body []byte) error {
 		if err != nil {
 			return problem(err)
 		}
-		m.set(key, value.Clone())
+		m.set(key, value)
 	}
 	if _, err := d.ReadToken(); err != nil {
 		return problem(err)
@@ -175,7 +175,7 @@ func problem(err error) error {
 
 // duplicateName finds the name that stands twice, "" where none does.
 func duplicateName(body []byte) string {
-	d := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowInvalidUTF8(true))
+	d := decoder(body)
 	for {
 		if _, err := d.ReadToken(); err != nil {
 			var syntax *jsontext.SyntacticError

@@ -11,13 +11,19 @@ import (
 // that stands twice the last counts.
 type Object map[string]jsontext.Value
 
+// decoder reads a value in place: what it gives are parts of v, which nobody writes
+// to. Lines are megabytes, and each is looked into more than once.
+func decoder(v []byte, options ...jsontext.Options) *jsontext.Decoder {
+	return jsontext.NewDecoder(bytes.NewBuffer(v), append(options, jsontext.AllowInvalidUTF8(true))...)
+}
+
 // AsObject reads the members of v; ok is false where v is no object.
 func AsObject(v jsontext.Value) (o Object, ok bool) {
 	if v.Kind() != '{' {
 		return nil, false
 	}
 	o = Object{}
-	d := jsontext.NewDecoder(bytes.NewReader(v), lenient, jsontext.AllowInvalidUTF8(true))
+	d := decoder(v, lenient)
 	if _, err := d.ReadToken(); err != nil {
 		return nil, false
 	}
@@ -31,7 +37,7 @@ func AsObject(v jsontext.Value) (o Object, ok bool) {
 		if err != nil {
 			return nil, false
 		}
-		o[key] = member.Clone()
+		o[key] = member
 	}
 	return o, true
 }
@@ -56,7 +62,7 @@ func AsArray(v jsontext.Value) (elements []jsontext.Value, ok bool) {
 	if v.Kind() != '[' {
 		return nil, false
 	}
-	d := jsontext.NewDecoder(bytes.NewReader(v), lenient, jsontext.AllowInvalidUTF8(true))
+	d := decoder(v, lenient)
 	if _, err := d.ReadToken(); err != nil {
 		return nil, false
 	}
@@ -65,7 +71,7 @@ func AsArray(v jsontext.Value) (elements []jsontext.Value, ok bool) {
 		if err != nil {
 			return nil, false
 		}
-		elements = append(elements, e.Clone())
+		elements = append(elements, e)
 	}
 	return elements, true
 }

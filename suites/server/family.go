@@ -167,7 +167,7 @@ func (f family) rest(t *T) {
 			if e.Dir != wire.ServerToClient {
 				continue
 			}
-			if ev, ok := eventOf(e); ok && ev.Session == f.Session {
+			if ev, ok := eventOf(e, f.Session); ok {
 				open = (open || ev.Type == protocol.EventTurnStart) && ev.Type != protocol.EventTurnEnd
 			}
 			if e.Message.Method == protocol.NotificationStatus {

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"slices"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/dshconform/dshconform/harness/protocol"
@@ -13,8 +15,8 @@ import (
 // fail for it. A subject that was found to leave it out is not waited for twice.
 func (u *Turn) awaitEnd() error {
 	ended := func(fresh []harness.Entry) bool {
-		for _, e := range EventsOf(fresh, u.Session) {
-			if e.Type == protocol.EventTurnEnd {
+		for _, e := range slices.Backward(fresh) { // it stands at the end of what may be 16 MiB
+			if ev, ok := eventOf(e, u.Session); ok && ev.Type == protocol.EventTurnEnd {
 				return true
 			}
 		}
@@ -90,8 +92,8 @@ func (w *idleWait) take(e harness.Entry) {
 		}
 		return
 	}
-	ev, ok := eventOf(e)
-	if !ok || ev.Session != w.session {
+	ev, ok := eventOf(e, w.session)
+	if !ok {
 		return
 	}
 	switch ev.Type {
@@ -106,7 +108,7 @@ func (w *idleWait) take(e harness.Entry) {
 
 // look notes whether the message is spliced in.
 func (w *idleWait) look(e harness.Entry) {
-	if ev, ok := eventOf(e); ok && ev.Session == w.session && ev.Type == protocol.EventInboxSpliced {
+	if ev, ok := eventOf(e, w.session); ok && ev.Type == protocol.EventInboxSpliced {
 		w.in = w.in || mentions(ev.Data["inserted"], w.id)
 	}
 }

@@ -146,13 +146,13 @@ func abortedTurn(t *T) {
 		if e.Dir != wire.ServerToClient {
 			continue
 		}
-		ev, _ := eventOf(e)
+		ev, _ := eventOf(e, turn.Session)
 		switch {
-		case ev.Type == protocol.EventTurnEnd && ev.Session == turn.Session && starts == 0:
+		case ev.Type == protocol.EventTurnEnd && starts == 0:
 			reason, _ := ev.Data.Object("reason")
 			kind, _ := reason.String("kind")
 			end = "turn/end of kind " + kind
-		case ev.Type == protocol.EventTurnStart && ev.Session == turn.Session:
+		case ev.Type == protocol.EventTurnStart:
 			starts++
 			ran = "ran"
 		case e.Message.Method == protocol.NotificationStatus:
