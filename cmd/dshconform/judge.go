@@ -9,116 +9,152 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dshconform/dshconform/harness/protocol"
 	"github.com/dshconform/dshconform/reports"
 	"github.com/dshconform/dshconform/suites/requirements"
 	"github.com/dshconform/dshconform/suites/server"
+	"github.com/dshconform/dshconform/suites/spec"
 )
 
 // judgeServer is `dshconform server`: it reads everything that was asked for before it starts anything, judges, and
 // returns the exit code.
 func judgeServer(ctx context.Context, f *serverFlags, command []string) (int, error) {
+	j, err := newJudging(&f.judgingFlags, requirements.Server)
+	if err != nil {
+		return 0, err
+	}
+	subject, err := subjectOf(j.Catalogue, f, command, j.Program)
+	if err != nil {
+		return 0, err
+	}
+	t := subject.target
+	if err := j.prepare(pinned{t.Path, t.Catalogue}); err != nil {
+		return 0, err
+	}
+	if err := j.choose(subject.profile, server.Implemented(j.Catalogue)); err != nil {
+		return 0, err
+	}
+	again := repeater{flags: j.flags, role: requirements.Server, own: serverOwn, profile: subject.profile, seed: j.Seed, command: command}
+	j.Repeat = again.ids
+	j.Begun = func(r *reports.Run) {
+		j.keep.save(r)
+		header(j.out, r, subject.further)
+		j.out.wait(j.count)
+	}
+	return j.run(ctx, func(ctx context.Context) (*reports.Run, error) {
+		return server.Run(ctx, server.Config{Options: j.Options, Target: t, Instead: again.instead})
+	})
+}
+
+// judging is a run of a suite, from the flags to the exit code.
+type judging struct {
+	spec.Options
+	flags *judgingFlags
+	role  requirements.Role
+	keep  *keeper
+	out   *shown
+	count int // of the requirements and variants to judge
+}
+
+func newJudging(f *judgingFlags, role requirements.Role) (*judging, error) {
 	cat, err := requirements.Load()
 	if err != nil {
-		return 0, failed("%w", err)
+		return nil, failed("%w", err)
 	}
 	program, err := os.Executable()
 	if err != nil {
-		return 0, failed("finding the executable of dshconform: %w", err)
+		return nil, failed("finding the executable of dshconform: %w", err)
 	}
-	subject, err := subjectOf(cat, f, command, program)
-	if err != nil {
-		return 0, err
-	}
-	cfg, keep, specs, err := prepare(cat, f, subject)
-	if err != nil {
-		return 0, err
-	}
-	cfg.Program = program
-	again := repeater{flags: f, profile: subject.profile, seed: cfg.Seed, command: command}
-	cfg.Repeat, cfg.Instead = again.ids, again.instead
-
-	if cfg.Scratch, err = os.MkdirTemp("", "dshconform-"); err != nil {
-		return 0, failed("making a scratch directory: %w", err)
-	}
-	boundMemory()
-	ctx, stop := onInterrupt(ctx, func(s os.Signal) {
-		keep.abandon((&interrupted{s}).Error())
-		_ = removeTree(cfg.Scratch) // the supervisors end the subjects when this program has ended
-		os.Exit(reports.ExitInterrupted)
-	})
-	defer stop()
-	out := humans(f)
-	cfg.Progress, cfg.Log = out, out.note
-	cfg.Begun = func(r *reports.Run) {
-		keep.save(r)
-		header(out, r, subject)
-		out.wait(specs)
-	}
-	run, err := server.Run(ctx, cfg)
-	out.close()
-	if cleanErr := removeTree(cfg.Scratch); cleanErr != nil {
-		out.note("%v", cleanErr)
-	}
-	return conclude(f, keep, out, run, err)
+	return &judging{Options: spec.Options{Catalogue: cat, Program: program}, flags: f, role: role}, nil
 }
 
+// pinned is a file that says which revision of the catalogue it is for, "" where it says nothing.
+type pinned struct{ file, revision string }
+
 // prepare reads the options of a run. Everything that is wrong in them is found here, before anything is started.
-func prepare(cat *requirements.Catalogue, f *serverFlags, s subject) (cfg server.Config, keep *keeper, specs int, err error) {
-	cfg = server.Config{Target: s.target, Profile: s.profile, Catalogue: cat, TimeoutScale: f.timeoutScale}
-	keep = &keeper{dir: f.report, strict: f.strict, min: f.minExercised}
+func (j *judging) prepare(target pinned) (err error) {
+	f := j.flags
+	j.TimeoutScale = f.timeoutScale
+	j.keep = &keeper{dir: f.report, strict: f.strict, min: f.minExercised}
 	if f.changed("report") && f.report == "" {
-		return cfg, nil, 0, misuse("--report takes a directory")
+		return misuse("--report takes a directory")
 	}
 	if !(f.timeoutScale > 0 && f.timeoutScale <= 1000) {
-		return cfg, nil, 0, misuse("--timeout-scale takes a number between 0 and 1000, not %v", f.timeoutScale)
+		return misuse("--timeout-scale takes a number between 0 and 1000, not %v", f.timeoutScale)
 	}
 	if f.minExercised < 0 {
-		return cfg, nil, 0, misuse("--min-exercised takes a number of requirements, not %d", f.minExercised)
+		return misuse("--min-exercised takes a number of requirements, not %d", f.minExercised)
 	}
-	if cfg.Seed, err = seedOf(f.seed); err != nil {
-		return cfg, nil, 0, err
+	if j.Seed, err = seedOf(f.seed); err != nil {
+		return err
 	}
-	picked, specs, err := selectServer(cat, string(s.profile), f.ids, f.label)
-	if err != nil {
-		return cfg, nil, 0, err
-	}
-	cfg.Select = picked.picks
 	if f.changed("baseline") {
-		if keep.baseline, err = reports.ReadBaseline(cat, f.baseline); err != nil {
-			return cfg, nil, 0, misuse("%w", err)
+		if j.keep.baseline, err = reports.ReadBaseline(j.Catalogue, f.baseline); err != nil {
+			return misuse("%w", err)
 		}
 	}
-	if cfg.Frozen, err = frozen(cat, f, s, keep.baseline); err != nil {
-		return cfg, nil, 0, err
+	j.Frozen, err = j.frozen(target)
+	return err
+}
+
+// choose reads what is to be judged of a subject of a profile.
+func (j *judging) choose(profile protocol.Profile, implemented map[string]bool) error {
+	picked, count, err := choose(j.Catalogue, j.role, implemented, string(profile), j.flags.ids, j.flags.label)
+	if err != nil {
+		return err
 	}
-	if err := keep.open(); err != nil {
-		return cfg, nil, 0, err
-	}
-	cfg.Transcripts = keep.transcripts()
-	cfg.Save = keep.save
-	return cfg, keep, specs, nil
+	j.Profile, j.Select, j.count = profile, picked.picks, count
+	return nil
 }
 
 // frozen is the revision of the catalogue that gates the run.
-func frozen(cat *requirements.Catalogue, f *serverFlags, s subject, b *reports.Baseline) (string, error) {
+func (j *judging) frozen(target pinned) (string, error) {
+	f, b := j.flags, j.keep.baseline
 	if f.changed("catalogue") {
-		if err := cat.CheckRevision(f.catalogue); err != nil {
+		if err := j.Catalogue.CheckRevision(f.catalogue); err != nil {
 			return "", misuse("--catalogue: %w", err)
 		}
 		return f.catalogue, nil
 	}
-	revision := s.target.Catalogue
+	revision := target.revision
 	if b != nil && b.Catalogue != "" {
 		if revision != "" && revision != b.Catalogue {
-			return "", misuse("%s is for the revision %s of the catalogue and %s for %s: --catalogue says which counts", s.target.Path, revision, b.File, b.Catalogue)
+			return "", misuse("%s is for the revision %s of the catalogue and %s for %s: --catalogue says which counts", target.file, revision, b.File, b.Catalogue)
 		}
 		revision = b.Catalogue
 	}
 	return revision, nil
 }
 
+// run judges, shows and keeps what that came to, and gives the exit code.
+func (j *judging) run(ctx context.Context, judge func(context.Context) (*reports.Run, error)) (int, error) {
+	err := j.keep.open()
+	if err != nil {
+		return 0, err
+	}
+	j.Transcripts, j.Save = j.keep.transcripts(), j.keep.save
+	if j.Scratch, err = os.MkdirTemp("", "dshconform-"); err != nil {
+		return 0, failed("making a scratch directory: %w", err)
+	}
+	boundMemory()
+	ctx, stop := onInterrupt(ctx, func(s os.Signal) {
+		j.keep.abandon((&interrupted{s}).Error())
+		_ = removeTree(j.Scratch) // the supervisors end the subjects when this program has ended
+		os.Exit(reports.ExitInterrupted)
+	})
+	defer stop()
+	j.out = humans(j.flags)
+	j.Progress, j.Log = j.out, j.out.note
+	run, err := judge(ctx)
+	j.out.close()
+	if cleanErr := removeTree(j.Scratch); cleanErr != nil {
+		j.out.note("%v", cleanErr)
+	}
+	return j.conclude(run, err)
+}
+
 // humans is where a person reads: stdout, unless that is for the JSON.
-func humans(f *serverFlags) *shown {
+func humans(f *judgingFlags) *shown {
 	out := os.Stdout
 	if f.json {
 		out = os.Stderr
@@ -127,16 +163,16 @@ func humans(f *serverFlags) *shown {
 }
 
 // header shows what is about to be judged. Errors of the console don't end a run: its results are in the report.
-func header(out *shown, r *reports.Run, s subject) {
+func header(out *shown, r *reports.Run, further []protocol.Profile) {
 	_ = reports.ConsoleHeader(out.out, r, out.options)
 	for _, file := range []struct{ what, path string }{{"target:  ", r.Subject.Target}, {"baseline:", r.Subject.Baseline}} {
 		if file.path != "" {
 			fmt.Fprintf(out.out, "  %s %s\n", file.what, reports.Visible(file.path))
 		}
 	}
-	if len(s.further) > 0 {
-		names := make([]string, len(s.further))
-		for i, p := range s.further {
+	if len(further) > 0 {
+		names := make([]string, len(further))
+		for i, p := range further {
 			names[i] = string(p)
 		}
 		out.note("the target lists further profiles: --profile judges %s", strings.Join(names, " or "))
@@ -144,10 +180,13 @@ func header(out *shown, r *reports.Run, s subject) {
 }
 
 // conclude writes what a run came to, in every form that was asked for, and gives the exit code.
-func conclude(f *serverFlags, keep *keeper, out *shown, run *reports.Run, err error) (int, error) {
-	var notRun *server.NotRunError
+func (j *judging) conclude(run *reports.Run, err error) (int, error) {
+	var notRun *spec.NotRunError
 	var stopped *interrupted
+	var wrong *failure
 	switch {
+	case errors.As(err, &wrong):
+		return 0, err
 	case run == nil:
 		return 0, failed("%w", err)
 	case errors.As(err, &notRun):
@@ -155,8 +194,8 @@ func conclude(f *serverFlags, keep *keeper, out *shown, run *reports.Run, err er
 	case errors.As(err, &stopped):
 		run.Abort = &reports.Abort{Kind: reports.AbortInterrupted, Reason: err.Error()}
 	}
-	saveErr := keep.finish(run)
-	if f.json {
+	saveErr := j.keep.finish(run)
+	if j.flags.json {
 		if err := reports.WriteJSON(os.Stdout, run); err != nil {
 			return 0, failed("%w", err)
 		}
@@ -167,7 +206,7 @@ func conclude(f *serverFlags, keep *keeper, out *shown, run *reports.Run, err er
 	case err != nil && stopped == nil:
 		return 0, failed("%w", err)
 	default:
-		_ = reports.Console(out.out, brief(run), out.options) // see header
+		_ = reports.Console(j.out.out, brief(run), j.out.options) // see header
 	}
 	if saveErr != nil {
 		return 0, &failure{max(run.Exit, reports.ExitFails), saveErr}

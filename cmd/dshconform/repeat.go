@@ -3,16 +3,20 @@ package main
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/dshconform/dshconform/harness/protocol"
 	"github.com/dshconform/dshconform/reports"
+	"github.com/dshconform/dshconform/suites/requirements"
 )
 
 // repeater makes command lines that judge the same subject again.
 type repeater struct {
-	flags   *serverFlags
+	flags   *judgingFlags
+	role    requirements.Role
+	own     []string // the flags of this command that say what the subject is
 	profile protocol.Profile
 	seed    uint64
 	command []string // what stood behind --
@@ -29,9 +33,9 @@ func (r repeater) instead(p protocol.Profile) string { return r.line(p) }
 // line keeps the options that say how the subject is run and judged. Those that say what to select, what to print and
 // where, and what a whole run has to reach are left out.
 func (r repeater) line(p protocol.Profile, extra ...string) string {
-	words := []string{os.Args[0], "server", "--profile", string(p)}
+	words := []string{os.Args[0], string(r.role), "--profile", string(p)}
 	f := r.flags
-	for _, name := range []string{"target", "cwd", "process-cwd", "provider", "model", "timeout-scale", "catalogue"} {
+	for _, name := range append(slices.Clone(r.own), "timeout-scale", "catalogue") {
 		if f.changed(name) {
 			words = append(words, "--"+name, f.value(name))
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dshconform/dshconform/suites/requirements"
-	"github.com/dshconform/dshconform/suites/server"
 )
 
 // selection is what --id and --label pick. The zero value picks everything.
@@ -18,13 +17,14 @@ type selection struct {
 	labels func(requirements.Row) bool
 }
 
-// selectServer reads --id and --label for a run on a server in one profile, and counts what they leave to judge. Where
-// that is nothing they are wrong use: a typo must not look like a green run.
-func selectServer(cat *requirements.Catalogue, profile string, ids []string, label string) (s selection, count int, err error) {
-	if s.labels, err = labelFilter(cat, requirements.Server, label); err != nil {
+// choose reads --id and --label for a run on a subject of one role in one profile, and counts what they leave to judge.
+// Where that is nothing they are wrong use: a typo must not look like a green run. done are the ids that are implemented.
+// The profile is "" where it is not known yet; then whatever binds some profile counts.
+func choose(cat *requirements.Catalogue, role requirements.Role, done map[string]bool, profile string, ids []string, label string) (s selection, count int, err error) {
+	binds := func(row requirements.Row) bool { return profile == "" || row.Binds(profile) }
+	if s.labels, err = labelFilter(cat, role, label); err != nil {
 		return s, 0, err
 	}
-	done := server.Implemented(cat)
 	for _, id := range ids {
 		id = strings.TrimSpace(id)
 		if id == "" {
@@ -34,19 +34,19 @@ func selectServer(cat *requirements.Catalogue, profile string, ids []string, lab
 		switch {
 		case err != nil:
 			return s, 0, misuse("--id: %w", err)
-		case row.Role != requirements.Server:
-			return s, 0, misuse("--id: %s is a requirement on a %s, not on a server", id, row.Role)
+		case row.Role != role:
+			return s, 0, misuse("--id: %s is a requirement on a %s, not on a %s", id, row.Role, role)
 		case !done[id] && !slices.ContainsFunc(row.IDs(), func(v string) bool { return strings.HasPrefix(v, id) && done[v] }):
 			return s, 0, misuse("--id: %s is not judged by this version yet", id)
-		case !row.Binds(profile):
+		case !binds(row):
 			return s, 0, misuse("--id: %s does not bind the profile %s: it binds %s", id, profile, strings.Join(row.Profiles, " and "))
 		}
 		s.ids = append(s.ids, id)
 	}
-	for _, row := range cat.Rows(requirements.Server) {
+	for _, row := range cat.Rows(role) {
 		for _, id := range row.IDs() {
 			_, variant := requirements.SplitID(id)
-			if done[id] && row.Binds(profile) && s.picks(row, variant) {
+			if done[id] && binds(row) && s.picks(row, variant) {
 				count++
 			}
 		}
@@ -54,7 +54,7 @@ func selectServer(cat *requirements.Catalogue, profile string, ids []string, lab
 	if count > 0 {
 		return s, count, nil
 	}
-	return s, 0, misuse("the selection matches no requirement that binds a server of the profile %s", profile)
+	return s, 0, misuse("the selection matches no requirement that binds a %s of the profile %s", role, profile)
 }
 
 // picks says whether a spec belongs to the selection.

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dshconform/dshconform/harness/protocol"
+	"github.com/dshconform/dshconform/suites/requirements"
 )
 
 func TestLabelsInExpressions(t *testing.T) {
@@ -70,7 +71,7 @@ func TestSeeds(t *testing.T) {
 // repeated is what a shell makes of a command line that repeats a run with these flags.
 func repeated(t *testing.T, args []string, command []string) string {
 	t.Helper()
-	f := &serverFlags{set: pflag.NewFlagSet("server", pflag.ContinueOnError)}
+	f := &serverFlags{judgingFlags: judgingFlags{set: pflag.NewFlagSet("server", pflag.ContinueOnError)}}
 	f.add()
 	if err := f.set.Parse(args); err != nil {
 		t.Fatal(err)
@@ -79,7 +80,9 @@ func repeated(t *testing.T, args []string, command []string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return repeater{flags: f, profile: protocol.Receipt, seed: seed, command: command}.ids("S-A-01", "S-B-02/x")
+	return repeater{
+		flags: &f.judgingFlags, role: requirements.Server, own: serverOwn, profile: protocol.Receipt, seed: seed, command: command,
+	}.ids("S-A-01", "S-B-02/x")
 }
 
 func TestRepeatKeepsTheSubjectAndItsOptions(t *testing.T) {

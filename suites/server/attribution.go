@@ -78,7 +78,7 @@ func (t *T) CountAs(rows ...string) (end func()) {
 	a := &t.run.blame
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.load, a.rows = t.spec.id, rows
+	a.load, a.rows = t.ID, rows
 	return func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()

@@ -55,8 +55,8 @@ func (t *T) fateOf(turn *Turn) (f fate, err error) {
 		return f.ended || t.Profile.Settles()
 	})
 	if err != nil {
-		t.run.spoil(turn.s, t.spec.id)
-		t.conclude(err)
+		t.run.spoil(turn.s, t.ID)
+		t.Conclude(err)
 	}
 	return f, err
 }
@@ -213,9 +213,9 @@ func anyRequestID(t *T) {
 		call := t.SendID(srv, token)
 		m, err := call.Answer(t.Ctx)
 		if err != nil {
-			t.conclude(err)
+			t.Conclude(err)
 			call.Disown()
-			t.run.spoil(srv, t.spec.id)
+			t.run.spoil(srv, t.ID)
 			c.Fail("the request got no response", call.Line)
 		}
 		if m.ID.Text() != id || !m.ID.IsString() {

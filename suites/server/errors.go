@@ -41,9 +41,9 @@ func refusals(s *suite) {
 			m, err := c.Answer(t.Ctx)
 			switch {
 			case err != nil:
-				t.conclude(err)
+				t.Conclude(err)
 				c.Disown() // S-ERR-01's
-				srv.Spoil("silent in " + t.spec.id)
+				srv.Spoil("silent in " + t.ID)
 				t.Observe("unknown method, "+variant.name, "no response")
 				return
 			case m.Error == nil:
@@ -88,7 +88,7 @@ func refusals(s *suite) {
 		// A turn that was begun behind a refusal has called the model before this one ends.
 		t.Run(srv, t.Session(), model.Text("Fine."))
 		for _, c := range t.run.stub.Calls() {
-			if strings.HasPrefix(c.Tag, t.spec.id+".defect.") && !t.Failed() {
+			if strings.HasPrefix(c.Tag, t.ID+".defect.") && !t.Failed() {
 				t.Fail("a prompt with broken params is refused, and the model is not called", "the model is called for one that was refused")
 			}
 		}
@@ -101,7 +101,7 @@ func refusals(s *suite) {
 				c, end := e.provoke()
 				m, err := c.Answer(t.Ctx)
 				if err != nil || m.Error == nil { // that it gets an error is not what this is about
-					t.conclude(err)
+					t.Conclude(err)
 					c.Disown()
 					end()
 					break
@@ -172,9 +172,9 @@ func (t *T) provokeAll(srv *harness.Server, all []provoked) {
 		c, end := e.provoke()
 		_, err := c.Answer(t.Ctx)
 		if err != nil {
-			t.conclude(err)
+			t.Conclude(err)
 			c.Disown()
-			srv.Spoil("silent in " + t.spec.id)
+			srv.Spoil("silent in " + t.ID)
 		}
 		end()
 		if err != nil {
@@ -222,7 +222,7 @@ func handlerFailures(t *T) {
 		m, err := c.Answer(t.Ctx)
 		if err != nil {
 			c.Disown()
-			srv.Spoil("silent in " + t.spec.id)
+			srv.Spoil("silent in " + t.ID)
 			t.Need(e.what+" is answered", err)
 		}
 		o, _ := wire.AsObject(m.Error)

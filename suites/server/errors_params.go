@@ -58,7 +58,7 @@ var promptDefects = []named[[]defect]{
 
 // sendDefect sends a prompt that is sound but for the defect.
 func (t *T) sendDefect(srv *harness.Server, d defect) (*harness.Call, model.Script) {
-	script := model.NewScript(fmt.Sprintf("%s.defect.%d", t.spec.id, t.run.count()), model.Text("Fine."))
+	script := model.NewScript(fmt.Sprintf("%s.defect.%d", t.ID, t.run.count()), model.Text("Fine."))
 	params := Prompt(t.Session(), script.Prompt("Go."))
 	delete(params, d.member)
 	if d.value != nil {
@@ -77,7 +77,7 @@ func (t *T) oneResponse(c *harness.Call, expected string) (wire.Message, bool) {
 	if err != nil {
 		c.Disown()
 		if t.Ctx.Err() == nil {
-			t.run.spoil(c.Server(), t.spec.id)
+			t.run.spoil(c.Server(), t.ID)
 		}
 	}
 	return m, t.Judge(err, expected, c.Line)
@@ -125,7 +125,7 @@ func (t *T) settleDefect(c *harness.Call, m wire.Message) {
 		}
 		return false
 	})
-	t.conclude(t.Ctx.Err())
+	t.Conclude(t.Ctx.Err())
 }
 
 // becomesOf sends a prompt with these blocks and tells what becomes of it.

@@ -138,7 +138,7 @@ func (f family) tryFinished(t *T, child string) (wire.Object, harness.Entry, err
 		return false
 	})
 	if err != nil {
-		t.conclude(err)
+		t.Conclude(err)
 		t.run.kidMissing.Store(true)
 	}
 	return params, entry, err

@@ -41,7 +41,7 @@ func flush(s *suite) {
 		}
 		for _, turn := range turns {
 			if _, err := turn.TrySettle(); err != nil {
-				t.conclude(err)
+				t.Conclude(err)
 				break // a response that is lost is another requirement's
 			}
 		}
@@ -123,7 +123,7 @@ func (t *T) againstFullPipe(srv *harness.Server) {
 		select {
 		case <-tick.C:
 		case <-t.Ctx.Done():
-			t.conclude(t.Ctx.Err())
+			t.Conclude(t.Ctx.Err())
 		}
 	}
 	t.grace(srv, nil)
@@ -137,7 +137,7 @@ func (t *T) grace(srv *harness.Server, done <-chan struct{}) {
 	case <-timer.C:
 	case <-done:
 	case <-t.Ctx.Done():
-		t.conclude(t.Ctx.Err())
+		t.Conclude(t.Ctx.Err())
 	}
 }
 
@@ -156,7 +156,7 @@ func stalledAtShutdown(t *T) {
 	t.grace(srv, srv.Process().Exited()) // to read it, and to throw away what waits
 	resume()
 	e := srv.AwaitExit(t.Ctx)
-	t.conclude(t.Ctx.Err())
+	t.Conclude(t.Ctx.Err())
 	_, shutdown := c.Now()
 	_, prompt := turn.Now()
 	if shutdown && (prompt || !t.Profile.Settles()) || srv.Violations("S-FLS-02") > 0 {
@@ -242,7 +242,7 @@ func floodOfRequests(t *T) {
 	<-written
 	const expected = "requests that were written while nobody read are answered once somebody reads"
 	if err != nil {
-		t.run.spoil(srv, t.spec.id)
+		t.run.spoil(srv, t.ID)
 	}
 	if !t.Judge(err, expected) {
 		return

@@ -195,7 +195,7 @@ func (t *T) replies(s *harness.Server, line string) string {
 	mark := s.Mark()
 	t.Write(s, line)
 	if err := s.Barrier(t.Ctx); err != nil {
-		t.conclude(err)
+		t.Conclude(err)
 		s.Spoil("did not serve on")
 		return "does not serve on: " + err.Error()
 	}
@@ -292,15 +292,15 @@ func anyMix(t *T) {
 		pieces = append(pieces, rest)
 		requests, err := srv.Write(t.Ctx, pieces...)
 		if err != nil {
-			t.run.spoil(srv, t.spec.id)
-			t.conclude(err)
+			t.run.spoil(srv, t.ID)
+			t.Conclude(err)
 			c.Fail("the stream was not taken")
 		}
 		for _, call := range srv.Calls(requests) {
 			if _, err := call.Answer(t.Ctx); err != nil {
-				t.conclude(err)
+				t.Conclude(err)
 				call.Disown()
-				t.run.spoil(srv, t.spec.id)
+				t.run.spoil(srv, t.ID)
 				c.Fail("a frame got no response", call.Line)
 			}
 		}

@@ -77,7 +77,7 @@ func (t *T) first(c *harness.Call, expected string) (wire.Message, bool) {
 	m, err := c.Settle(t.Ctx)
 	if err != nil {
 		c.Disown()
-		c.Server().Spoil("silent in " + t.spec.id)
+		c.Server().Spoil("silent in " + t.ID)
 	}
 	return m, t.Judge(err, expected, c.Line)
 }
@@ -142,7 +142,7 @@ func shutdownAtFirst(t *T) {
 		t.Expect(m.Error == nil, "shutdown before initialize returns {}", "an error: "+protocol.Short(string(m.Error)), c.Line, c.ResponseLine())
 	}
 	e := srv.AwaitExit(t.Ctx)
-	t.conclude(t.Ctx.Err())
+	t.Conclude(t.Ctx.Err())
 	expected := "the process exits with code 0 behind a shutdown before initialize"
 	switch {
 	case !answered: // said already

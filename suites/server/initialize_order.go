@@ -25,7 +25,7 @@ func promptBeforeInitialize(t *T) {
 		return turn.Request.Answer != nil || len(EventsOf(fresh, turn.Session)) > 0
 	})
 	if t.Ctx.Err() != nil {
-		t.conclude(t.Ctx.Err())
+		t.Conclude(t.Ctx.Err())
 	}
 	waits := !t.begun(turn, script)
 	// It is completed in any case: how a process ends that never was initialised is

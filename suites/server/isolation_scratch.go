@@ -33,7 +33,7 @@ func (r *runner) scratch(t *T) scratchWatch {
 	t.Need("find the scratch tree", err)
 	root, err = filepath.Abs(root)
 	t.Need("find the scratch tree", err)
-	w := scratchWatch{root: root, place: filepath.Join(root, "elsewhere", strings.ReplaceAll(t.spec.id, "/", "-")), given: r.given()}
+	w := scratchWatch{root: root, place: filepath.Join(root, "elsewhere", strings.ReplaceAll(t.ID, "/", "-")), given: r.given()}
 	t.Need("make a directory in the scratch tree", os.MkdirAll(w.place, 0o755))
 	w.before, err = w.list()
 	t.Need("list the scratch tree", err)

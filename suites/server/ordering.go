@@ -163,7 +163,7 @@ func (t *T) idleComes(s *harness.Server) {
 	turn := t.Begin(s, t.Session(), t.Script(model.Text("Fine.")))
 	settled, err := turn.TrySettle()
 	if end, ended := settled.End(); err != nil && ended {
-		t.conclude(err)
+		t.Conclude(err)
 		t.Fail(expected, "none comes", turn.Line, end.Line)
 	} else {
 		t.Need("a turn settles", err)
@@ -186,7 +186,7 @@ func readWhileHeld(t *T) {
 	})
 	gate.Open()
 	if err != nil {
-		t.conclude(err)
+		t.Conclude(err)
 		t.Fail("the events from before the gate can be read while the model is held", "not there: "+list(want), turn.Line)
 		return
 	}

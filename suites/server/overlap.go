@@ -41,7 +41,7 @@ func (t *T) atOnce(c *harness.Call) (wire.Message, bool) {
 	}
 	m, err := c.Answer(t.Ctx)
 	if err != nil {
-		t.conclude(err)
+		t.Conclude(err)
 		if !c.Server().Fit() {
 			t.NotReached("the process serves an overlapping prompt", err)
 		}
@@ -63,7 +63,7 @@ func (o overlapping) refused(t *T) {
 	} else if err == nil {
 		what = "it was refused when the turn had ended"
 	} else {
-		t.conclude(err)
+		t.Conclude(err)
 	}
 	t.NotReached("an overlapping prompt is refused at once", fmt.Errorf("%s", what))
 }
@@ -227,14 +227,14 @@ func oneOfFifty(t *T) {
 		return in >= many-1
 	})
 	if err != nil {
-		t.conclude(err)
+		t.Conclude(err)
 	}
 	t.Barrier(srv)
 	early := answered(false)
 	gate.Open()
 	for _, c := range calls {
 		if _, err := c.Settle(t.Ctx); err != nil {
-			t.run.spoil(srv, t.spec.id)
+			t.run.spoil(srv, t.ID)
 			t.NotReached("each of the prompts is answered", err)
 		}
 	}

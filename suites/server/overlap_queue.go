@@ -60,7 +60,7 @@ func (t *T) reachesModel(s *harness.Server, script model.Script) error {
 	ctx, cancel := t.within(s.Deadlines().Turn)
 	defer cancel()
 	if _, err := t.run.stub.WaitTag(ctx, script.Tag, 1); err != nil {
-		t.conclude(context.Cause(t.Ctx))
+		t.Conclude(context.Cause(t.Ctx))
 		return fmt.Errorf("the model is not called with its text within %s", s.Deadlines().Turn)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/dshconform/dshconform/harness/protocol"
 	harness "github.com/dshconform/dshconform/harness/server"
 	"github.com/dshconform/dshconform/harness/wire"
+	"github.com/dshconform/dshconform/suites/spec"
 )
 
 // preflight starts the first process, which becomes the shared one. It decides
@@ -50,7 +51,7 @@ func (r *runner) notRun(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return &NotRunError{err}
+	return &spec.NotRunError{Err: err}
 }
 
 // explain turns the error of the first handshake into one line that names the
@@ -114,7 +115,7 @@ func (r *runner) firstPrompt(ctx context.Context, s *harness.Server) {
 	if r.lacks("model") {
 		return
 	}
-	t := &T{Ctx: ctx, Profile: r.cfg.Profile, run: r, spec: spec{id: "preflight"}}
+	t := r.newT(r.Outside(ctx, "preflight"))
 	gate := t.Gate()
 	if !r.cfg.Profile.Settles() {
 		gate.Open()

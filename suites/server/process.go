@@ -21,13 +21,13 @@ func processRows(s *suite) {
 			t.heldChild(srv)
 		}
 		_, err := srv.Shutdown(t.Ctx)
-		t.conclude(err)
+		t.Conclude(err)
 		t.Exercised(srv, "S-PRC-01")
 	})
 	s.It("S-PRC-02", 1, func(t *T) {
 		srv, c := t.unheard()
 		e := srv.AwaitExit(t.Ctx)
-		t.conclude(t.Ctx.Err())
+		t.Conclude(t.Ctx.Err())
 		t.Expect(e.Exited, "once the client has closed stdout the server ends at its next write", "it still runs when the bound has passed", c.Line)
 	})
 	s.It("S-PRC-03", shared, func(t *T) {
@@ -42,7 +42,7 @@ func processRows(s *suite) {
 		srv := t.Raw()
 		t.Need("send SIGTERM", srv.Terminate())
 		e := srv.AwaitExit(t.Ctx)
-		t.conclude(t.Ctx.Err())
+		t.Conclude(t.Ctx.Err())
 		t.Observe("SIGTERM during start-up", "%s", exitOf(e))
 	})
 	s.It("S-PRC-05", shared, stderrFlood)
@@ -92,7 +92,7 @@ func busyUnheard(t *T) {
 			return // what it used while it ended is no loop
 		}
 		ran := spin(window, srv.Process().Exited(), t.Ctx.Done())
-		t.conclude(t.Ctx.Err())
+		t.Conclude(t.Ctx.Err())
 		now, lives := t.cpu(srv)
 		if now-last < window/20 {
 			return
@@ -216,7 +216,7 @@ func stderrFlood(t *T) {
 			t.NotReached("the server writes 1 MiB to stderr", fmt.Errorf("%s came", amount(n)))
 		}
 	case <-t.Ctx.Done():
-		t.conclude(t.Ctx.Err())
+		t.Conclude(t.Ctx.Err())
 	}
 	if ok = ok && t.converse(srv, expected); !ok {
 		return

@@ -3,8 +3,6 @@ package server
 import (
 	"strconv"
 
-	"github.com/dshconform/dshconform/reports"
-
 	harness "github.com/dshconform/dshconform/harness/server"
 )
 
@@ -18,7 +16,7 @@ func (t *T) Shared() *harness.Server {
 	t.Need("start the subject", err)
 	t.used = s
 	t.hasten(s)
-	t.run.record(s, t)
+	t.Transcribe(s, t.run.launch.Command.Argv)
 	return s
 }
 
@@ -60,7 +58,7 @@ func (t *T) Apart() *harness.Server {
 	}
 	t.apart = s
 	t.hasten(s)
-	r.record(s, t)
+	t.Transcribe(s, r.launch.Command.Argv)
 	return s
 }
 
@@ -80,7 +78,7 @@ func (t *T) Unused() *harness.Server {
 	s, err := t.run.pool.take(t.Ctx)
 	if err == nil {
 		if e, ended := s.Process().Exit(); ended {
-			t.run.log("a process ended (%s) before anything was sent to it; another one is taken for %s", e, t.spec.id)
+			t.run.Note("a process ended (%s) before anything was sent to it; another one is taken for %s", e, t.ID)
 			s.Stop(t.Ctx)
 			s, err = t.run.launched(t.Ctx)
 		}
@@ -114,7 +112,7 @@ func (t *T) RawWith(change func(*harness.Launch)) *harness.Server {
 
 func (t *T) own(s *harness.Server) {
 	t.servers = append(t.servers, s)
-	t.run.record(s, t)
+	t.Transcribe(s, t.run.launch.Command.Argv)
 }
 
 // Shutdown ends a process by the protocol and judges nothing: what is wrong with
@@ -129,7 +127,7 @@ func (t *T) Shutdown(s *harness.Server) harness.Ending {
 // protocol where they are fit for it, and the shared one is given up unless the
 // spec passed on it.
 func (t *T) leave() {
-	sound := !t.Failed() && (t.outcome.Verdict == reports.Pass || t.outcome.Verdict == reports.Observed || t.outcome.Verdict == reports.NotApplicable)
+	sound := t.Sound()
 	for _, s := range t.servers {
 		if sound && s.Fit() {
 			_, _ = s.Shutdown(t.Ctx) // judged by the harness, under S-SHD-01 and S-PRC-01
@@ -143,7 +141,7 @@ func (t *T) leave() {
 		}
 		s.Forget()
 		if !sound {
-			s.Spoil("the spec of " + t.spec.id + " did not pass on it")
+			s.Spoil("the spec of " + t.ID + " did not pass on it")
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dshconform/dshconform/harness/wire"
 	"github.com/dshconform/dshconform/reports"
+	"github.com/dshconform/dshconform/suites/spec"
 )
 
 // shrinkTime bounds the search for the smallest counterexample. It is soft: what
@@ -54,7 +55,7 @@ func (c Counterexample) Fail(message string, frames ...wire.Line) {
 // property needs and does not get ends the spec as in other specs.
 func (t *T) Property(checks int, expected string, prop func(rt *rapid.T, c Counterexample)) {
 	if err := rapidFlags(); err != nil {
-		t.end(reports.Outcome{Verdict: reports.Error, Reason: err.Error()})
+		t.End(reports.Outcome{Verdict: reports.Error, Reason: err.Error()})
 	}
 	seed := t.run.cfg.Seed
 	if seed == 0 {
@@ -65,10 +66,10 @@ func (t *T) Property(checks int, expected string, prop func(rt *rapid.T, c Count
 		"rapid.nofailfile": "true", "rapid.shrinktime": cmp.Or(t.shrinkTime, shrinkTime),
 	} {
 		if err := flag.Set(name, value); err != nil {
-			t.end(reports.Outcome{Verdict: reports.Error, Reason: fmt.Sprintf("set %s: %v", name, err)})
+			t.End(reports.Outcome{Verdict: reports.Error, Reason: fmt.Sprintf("set %s: %v", name, err)})
 		}
 	}
-	tb := &buffer{name: strings.ReplaceAll(t.spec.id, "/", "_"), ctx: t.Ctx}
+	tb := &buffer{name: strings.ReplaceAll(t.ID, "/", "_"), ctx: t.Ctx}
 	var frames []wire.Line
 	var early any // a sentinel of this package that ended an iteration
 	func() {
@@ -82,7 +83,7 @@ func (t *T) Property(checks int, expected string, prop func(rt *rapid.T, c Count
 				rt.SkipNow()
 			}
 			defer func() {
-				if p, ok := recover().(stop); ok {
+				if p, ok := recover().(spec.Stopped); ok {
 					early = p
 					rt.SkipNow()
 				} else if r := recover(); r != nil {
@@ -96,7 +97,7 @@ func (t *T) Property(checks int, expected string, prop func(rt *rapid.T, c Count
 	case early != nil:
 		t.Stop()
 	case t.Ctx.Err() != nil:
-		t.conclude(context.Cause(t.Ctx))
+		t.Conclude(context.Cause(t.Ctx))
 	case tb.failed:
 		t.Fail(expected, fmt.Sprintf("falsified; seed %d, smallest input:\n%s", seed, tb.draws()), frames...)
 	}

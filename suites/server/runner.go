@@ -18,29 +18,26 @@ import (
 	"github.com/dshconform/dshconform/harness/protocol"
 	harness "github.com/dshconform/dshconform/harness/server"
 	"github.com/dshconform/dshconform/harness/wire"
-	"github.com/dshconform/dshconform/reports"
+	"github.com/dshconform/dshconform/suites/spec"
 	"github.com/dshconform/dshconform/suites/target"
 )
 
 // runner is one run: the stub of the model, the way to start the subject, the
 // shared process, and the ledger of what was found.
 type runner struct {
+	*spec.Run
 	cfg     Config
 	stub    *model.Stub
 	launch  *harness.Launch
 	barrier int // index in harness.Barriers of what this subject answers
 	pool    *pool
-	results *reports.Collector
-	begun   time.Time
 
-	closing   sync.Once
-	mu        sync.Mutex
-	shared    *harness.Server
-	apart     *harness.Server // see T.Apart
-	recorders map[*harness.Server]*recorder
-	all       []*harness.Server // that may still run
+	closing sync.Once
+	mu      sync.Mutex
+	shared  *harness.Server
+	apart   *harness.Server   // see T.Apart
+	all     []*harness.Server // that may still run
 
-	current     atomic.Pointer[string] // the id of the spec that runs
 	counter     atomic.Int64
 	blame       attribution
 	idleMissing atomic.Bool // the subject was found to report no idle: it is waited for once
@@ -62,8 +59,8 @@ type runner struct {
 }
 
 // newRunner prepares a run; close ends it.
-func newRunner(ctx context.Context, cfg Config) (*runner, error) {
-	r := &runner{cfg: cfg, begun: time.Now(), recorders: map[*harness.Server]*recorder{}}
+func newRunner(ctx context.Context, cfg Config, ledger *spec.Run) (*runner, error) {
+	r := &runner{Run: ledger, cfg: cfg}
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%s\x00%d", cfg.Scratch, cfg.Seed)
 	r.prefix = strconv.FormatUint(uint64(h.Sum32()), 36)
@@ -147,37 +144,15 @@ func (r *runner) violated(s *harness.Server, v protocol.Violation) {
 		return
 	}
 	v.Row = id
-	o := reports.Outcome{Verdict: reports.Fail, Expected: v.Expected, Actual: v.Actual, Frames: r.frames(v.Frames)}
-	if during := r.current.Load(); during != nil && !strings.HasPrefix(v.Row, *during) {
-		o.Repeat = r.repeat(v.Row, *during)
-	} else {
-		o.Repeat = r.repeat(v.Row)
-	}
-	r.results.Record(v.Row, o)
+	r.Violated(v)
 }
 
-// repeat is the command that repeats these ids alone.
-func (r *runner) repeat(ids ...string) string {
-	if r.cfg.Repeat == nil {
-		return ""
+// line hears every line of every process.
+func (r *runner) line(s *harness.Server, l wire.Line) {
+	if l.Dir == wire.ServerToClient {
+		r.seen.look(l.Raw)
 	}
-	return r.cfg.Repeat(ids...)
-}
-
-// frames turns lines into what a report shows of them.
-func (r *runner) frames(lines []wire.Line) []reports.Frame {
-	out := []reports.Frame{}
-	for _, l := range lines {
-		if l.Size == 0 && len(l.Raw) == 0 {
-			continue
-		}
-		f := reports.NewFrame(l.At.Sub(r.begun).Seconds(), string(l.Dir), l.Raw)
-		if l.Cut() {
-			f.Bytes = int(l.Size)
-		}
-		out = append(out, f)
-	}
-	return out
+	r.Record(s, l)
 }
 
 // launched starts a process and sends nothing to it.
@@ -237,7 +212,6 @@ func (r *runner) count() int64 { return r.counter.Add(1) }
 func (r *runner) close(ctx context.Context) { r.closing.Do(func() { r.end(ctx) }) }
 
 func (r *runner) end(ctx context.Context) {
-	r.current.Store(nil)
 	if r.pool != nil {
 		r.pool.close()
 	}
@@ -247,13 +221,7 @@ func (r *runner) end(ctx context.Context) {
 	for _, s := range r.all {
 		s.Stop(ctx)
 	}
-	r.mu.Lock()
-	recorders := r.recorders
-	r.recorders = nil
-	r.mu.Unlock()
-	for _, rec := range recorders {
-		rec.close()
-	}
+	r.Close()
 	_ = r.stub.Close() // nothing of the run depends on it any more
 }
 
@@ -264,13 +232,6 @@ func (r *runner) modelCalled(c model.Call) {
 	}
 }
 
-// log tells the user something that is no verdict.
-func (r *runner) log(format string, args ...any) {
-	if r.cfg.Log != nil {
-		r.cfg.Log(format, args...)
-	}
-}
-
 // lacks reports whether the subject or the platform lacks a capability.
 func (r *runner) lacks(capability string) bool {
 	if _, declared := r.cfg.Target.LacksCapability(capability); declared {
@@ -278,6 +239,16 @@ func (r *runner) lacks(capability string) bool {
 	}
 	_, lacks := r.platformLacks()[capability]
 	return lacks
+}
+
+// lacking are the capabilities that nothing is judged of that needs them, with the
+// reason: what the target says goes before what the platform lacks.
+func (r *runner) lacking() map[string]string {
+	reasons := r.platformLacks()
+	for _, l := range r.cfg.Target.Lacks {
+		reasons[l.Capability] = l.Reason
+	}
+	return reasons
 }
 
 // platformLacks are the capabilities that this platform, or what stands between

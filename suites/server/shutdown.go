@@ -20,7 +20,7 @@ func shutdown(s *suite) {
 		if srv.Exercised("S-SHD-02") == 0 { // a response that never came leaves no last one
 			srv = t.Fresh()
 			_, err := srv.Shutdown(t.Ctx)
-			t.conclude(err)
+			t.Conclude(err)
 		}
 		t.Exercised(srv, "S-SHD-02")
 	})
@@ -50,7 +50,7 @@ func (t *T) shutdownInTurns() *harness.Server {
 	t.Held(srv, t.Session(), []model.Step{model.Text("Said before the end.")}, nil)
 	t.heldChild(srv)
 	_, err := srv.Shutdown(t.Ctx)
-	t.conclude(err)
+	t.Conclude(err)
 	return srv
 }
 
@@ -76,7 +76,7 @@ func twoShutdowns(t *T) {
 	var frames []wire.Line
 	for i, c := range calls {
 		m, err := c.Answer(t.Ctx)
-		t.conclude(err)
+		t.Conclude(err)
 		switch {
 		case err != nil:
 			c.Disown()
@@ -87,7 +87,7 @@ func twoShutdowns(t *T) {
 		}
 	}
 	e := srv.AwaitExit(t.Ctx)
-	t.conclude(t.Ctx.Err())
+	t.Conclude(t.Ctx.Err())
 	switch {
 	case !e.Exited:
 		problems = append(problems, "the process does not exit")
@@ -115,7 +115,7 @@ func promptBehindShutdown(t *T) {
 	calls := t.Write(srv, string(harness.Frame(srv.NewID(), protocol.MethodShutdown, nil))+
 		string(harness.Frame(srv.NewID(), protocol.MethodPrompt, Prompt(session, script.Prompt("Go.")))))
 	_, err := srv.AwaitShutdown(t.Ctx, calls[0]) // judged by the harness
-	t.conclude(err)
+	t.Conclude(err)
 	const expected = "a prompt behind a shutdown runs no turn"
 	for _, e := range EventsOf(srv.Since(mark), session) {
 		if e.Type == protocol.EventTurnStart {
@@ -138,7 +138,7 @@ func abortedTurn(t *T) {
 	}
 	c := t.Send(srv, protocol.MethodShutdown, nil)
 	_, err := srv.AwaitShutdown(t.Ctx, c)
-	t.conclude(err)
+	t.Conclude(err)
 
 	end, idle, starts, ran, behind := "no turn/end", "no idle", 0, "never ran", "nothing"
 	answered := c.ResponseLine()
@@ -191,7 +191,7 @@ func behindShutdown(t *T) {
 	}
 	calls := t.Write(srv, all.String())
 	_, err := srv.AwaitShutdown(t.Ctx, calls[0])
-	t.conclude(err)
+	t.Conclude(err)
 	for i, method := range late {
 		t.Observe(method+" behind a shutdown in the same write", "%s", outcomeOf(calls[i+1]))
 	}
@@ -203,7 +203,7 @@ func behindShutdown(t *T) {
 		t.NotReached("the first shutdown is answered", err)
 	}
 	second, err := srv.Send(t.Ctx, protocol.MethodShutdown, nil)
-	t.conclude(err)
+	t.Conclude(err)
 	e := srv.AwaitExit(t.Ctx)
 	got := "no response" // also where the write came too late
 	if err == nil {
@@ -264,7 +264,7 @@ func manyShutdowns(t *T) {
 		}
 		calls := t.Write(srv, before.String()+string(harness.Frame(srv.NewID(), protocol.MethodShutdown, nil)))
 		_, err := srv.AwaitShutdown(t.Ctx, calls[len(calls)-1])
-		t.conclude(err)
+		t.Conclude(err)
 		if err != nil || tries+1 >= enough {
 			break
 		}

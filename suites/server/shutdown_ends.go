@@ -76,7 +76,7 @@ func (t *T) ended(how string, inTurn bool) end {
 		t.Need("send SIGTERM", srv.Terminate())
 	}
 	seen.Ending = srv.AwaitExit(t.Ctx)
-	t.conclude(t.Ctx.Err())
+	t.Conclude(t.Ctx.Err())
 	if inTurn {
 		seen.turn = fateOf(turn, srv.Since(mark))
 	}
@@ -137,7 +137,7 @@ func (t *T) answeredBeforeEOF(srv *harness.Server, handshake bool) {
 	if len(missing) == 0 {
 		return
 	}
-	t.conclude(err)
+	t.Conclude(err)
 	var died *harness.DiedError
 	how := "when the bound has passed"
 	if errors.As(err, &died) {

@@ -1,45 +1,28 @@
 package server
 
 import (
-	"fmt"
+	"slices"
 
 	"github.com/dshconform/dshconform/suites/requirements"
+	"github.com/dshconform/dshconform/suites/spec"
 )
 
-// spec is one registered test of a requirement or of one of its variants.
-type spec struct {
-	id      string // "S-DIR-01" or "S-DIR-02/prompt"
-	row     requirements.Row
-	variant string
-	fresh   int // how many processes of its own it takes from the pool
-	body    func(*T)
-}
+// entry is one registered test of a requirement or of one of its variants.
+type entry = spec.Entry[*T]
 
 // suite collects the specs of all families.
 type suite struct {
-	catalogue *requirements.Catalogue
-	specs     []spec
-	known     map[string]bool
+	*spec.Suite[*T]
+	fresh map[string]int // how many processes of its own a spec takes from the pool
 }
 
 // shared is the number of processes of its own that most specs take.
 const shared = 0
 
-// It registers a spec. A mistake in the registration is a mistake of the suite
-// and panics: a test builds every suite.
+// It registers a spec.
 func (s *suite) It(id string, fresh int, body func(*T)) {
-	row, variant, ok := s.catalogue.Find(id)
-	if !ok || row.Role != requirements.Server {
-		panic(fmt.Sprintf("spec for %s, which is no server requirement of the catalogue", id))
-	}
-	if (variant == "") != (len(row.Variants) == 0) {
-		panic(fmt.Sprintf("spec for %s: a row with variants has a spec for each", id))
-	}
-	if s.known[id] {
-		panic(fmt.Sprintf("two specs for %s", id))
-	}
-	s.known[id] = true
-	s.specs = append(s.specs, spec{id: id, row: row, variant: variant, fresh: fresh, body: body})
+	s.Suite.It(id, body)
+	s.fresh[id] = fresh
 }
 
 // each registers a spec for each variant of a row from a table.
@@ -63,32 +46,22 @@ var families = []func(*suite){
 }
 
 func newSuite(c *requirements.Catalogue) *suite {
-	s := &suite{catalogue: c, known: map[string]bool{}}
+	s := &suite{Suite: spec.New[*T](c, requirements.Server), fresh: map[string]int{}}
 	for _, family := range families {
 		family(s)
 	}
 	return s
 }
 
-// Implemented tells which ids of the catalogue this suite judges: those with a
-// spec, and the rows that the monitor alone judges.
-func Implemented(c *requirements.Catalogue) map[string]bool {
-	s := newSuite(c)
-	done := map[string]bool{}
-	for id := range s.known {
-		done[id] = true
+// inOrder puts the specs that share a process before those that take their own, and
+// counts what those take.
+func (s *suite) inOrder(entries []entry) (fresh int) {
+	slices.SortStableFunc(entries, func(a, b entry) int { return min(s.fresh[a.ID], 1) - min(s.fresh[b.ID], 1) })
+	for _, e := range entries {
+		fresh += s.fresh[e.ID]
 	}
-	for _, row := range c.Rows(requirements.Server) {
-		if row.Monitor {
-			done[row.ID] = true
-		}
-		whole := len(row.Variants) > 0
-		for _, id := range row.IDs() {
-			whole = whole && done[id]
-		}
-		if whole {
-			done[row.ID] = true
-		}
-	}
-	return done
+	return fresh
 }
+
+// Implemented tells which ids of the catalogue this suite judges.
+func Implemented(c *requirements.Catalogue) map[string]bool { return newSuite(c).Implemented() }

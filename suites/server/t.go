@@ -12,18 +12,15 @@ import (
 	harness "github.com/dshconform/dshconform/harness/server"
 	"github.com/dshconform/dshconform/harness/wire"
 	"github.com/dshconform/dshconform/reports"
+	"github.com/dshconform/dshconform/suites/spec"
 )
 
 // T is one spec that runs. It belongs to one goroutine.
 type T struct {
-	Ctx     context.Context
+	*spec.T
 	Profile protocol.Profile
 
 	run     *runner
-	spec    spec
-	outcome reports.Outcome
-	found   []reports.Mismatch
-	stopped bool              // the run was stopped: no verdict
 	servers []*harness.Server // that this spec has to leave in order
 	used    *harness.Server   // the shared process, where the spec took it
 	apart   *harness.Server   // the process with directories of its own, likewise
@@ -31,98 +28,24 @@ type T struct {
 
 	hurry      bool   // a property has failed, and a smaller counterexample is looked for
 	shrinkTime string // for its properties; "" for the default
-
-	transcripts int
 }
 
-// stop ends the body of a spec; its outcome says why.
-type stop struct{}
-
-// Fail records a mismatch and goes on: a spec reports all that it sees.
-func (t *T) Fail(expected, actual string, frames ...wire.Line) {
-	t.found = append(t.found, reports.Mismatch{Expected: expected, Actual: actual, Frames: t.run.frames(frames)})
-}
-
-// Expect records a mismatch unless ok.
-func (t *T) Expect(ok bool, expected, actual string, frames ...wire.Line) bool {
-	if !ok {
-		t.Fail(expected, actual, frames...)
+// newT is the T of a spec.
+func (r *runner) newT(t *spec.T) *T {
+	t.Whose = func(err error) (o reports.Outcome, ours bool) {
+		var start *process.StartError
+		if t.Ctx.Err() != nil || !errors.As(err, &start) {
+			return o, false
+		}
+		return reports.Outcome{Verdict: reports.Error, Reason: err.Error()}, true
 	}
-	return ok
-}
-
-// Failed reports whether a mismatch was recorded.
-func (t *T) Failed() bool { return len(t.found) > 0 }
-
-// Stop ends the spec with what was recorded.
-func (t *T) Stop() { panic(stop{}) }
-
-// Observe records what the subject does where nothing is right or wrong. A spec
-// of an OBSERVE row that records nothing has not been exercised.
-func (t *T) Observe(what, format string, args ...any) {
-	t.outcome.Observed = append(t.outcome.Observed, reports.Observation{What: what, Value: fmt.Sprintf(format, args...)})
-}
-
-// NotReached ends the spec: a step that it needs failed, which is no verdict on
-// its requirement.
-func (t *T) NotReached(step string, err error) {
-	t.conclude(err)
-	t.end(reports.Outcome{Verdict: reports.NotReached, Reason: fmt.Sprintf("%s: %v", step, err)})
-}
-
-// NotProvoked ends the spec: the situation can't be brought about on this
-// subject, for a reason that the row itself allows for.
-func (t *T) NotProvoked(reason string) {
-	o := reports.NotProvoked()
-	o.Reason = reason
-	t.end(o)
+	return &T{T: t, Profile: r.cfg.Profile, run: r}
 }
 
 // Undeclared ends the spec where the subject turned out to lack a capability
 // that its target does not say it lacks. What was not exercised does not pass.
 func (t *T) Undeclared(capability, seen string) {
-	t.end(reports.Outcome{Verdict: reports.NotReached, Reason: fmt.Sprintf("%s; where that is so by design, a target file says `lacks: [{capability: %s, reason: …}]`", seen, capability)})
-}
-
-// end ends the spec with o, unless a mismatch was recorded before: what was seen
-// stays true.
-func (t *T) end(o reports.Outcome) {
-	if !t.Failed() {
-		o.Observed = t.outcome.Observed
-		t.outcome = o
-	}
-	t.Stop()
-}
-
-// conclude ends the spec where an error is not the subject's: the run was
-// stopped, or the suite could not start it.
-func (t *T) conclude(err error) {
-	var start *process.StartError
-	switch {
-	case t.Ctx.Err() != nil, errors.Is(err, context.Canceled):
-		t.stopped = true
-		t.Stop()
-	case errors.As(err, &start):
-		t.end(reports.Outcome{Verdict: reports.Error, Reason: err.Error()})
-	}
-}
-
-// Need ends the spec as not reached unless err is nil.
-func (t *T) Need(step string, err error) {
-	if err != nil {
-		t.NotReached(step, err)
-	}
-}
-
-// Judge records err as the mismatch of the requirement. It reports whether err
-// was nil.
-func (t *T) Judge(err error, expected string, frames ...wire.Line) bool {
-	if err == nil {
-		return true
-	}
-	t.conclude(err)
-	t.Fail(expected, err.Error(), frames...)
-	return false
+	t.End(reports.Outcome{Verdict: reports.NotReached, Reason: fmt.Sprintf("%s; where that is so by design, a target file says `lacks: [{capability: %s, reason: …}]`", seen, capability)})
 }
 
 // Answered judges that a call gets a response: a result, an error, whatever.
@@ -131,7 +54,7 @@ func (t *T) Answered(c *harness.Call, expected string) (wire.Message, bool) {
 	if err != nil {
 		c.Disown() // judged here, so the monitor need not
 		if t.Ctx.Err() == nil {
-			t.run.spoil(c.Server(), t.spec.id)
+			t.run.spoil(c.Server(), t.ID)
 		}
 	}
 	return m, t.Judge(err, expected, c.Line)
@@ -179,7 +102,7 @@ func (t *T) WriteApart(s *harness.Server, pieces ...[]byte) []*harness.Call {
 func (t *T) Served(s *harness.Server, expected string, frames ...wire.Line) bool {
 	err := s.Barrier(t.Ctx)
 	if err != nil && t.Ctx.Err() == nil {
-		t.run.spoil(s, t.spec.id)
+		t.run.spoil(s, t.ID)
 	}
 	return t.Judge(err, expected, frames...)
 }
@@ -193,7 +116,7 @@ func (t *T) Session() string { return t.run.session() }
 // Tag gives a tag for a script, unique in the run.
 func (t *T) Tag() string {
 	t.tags++
-	return fmt.Sprintf("%s.%d.%d", t.spec.id, t.tags, t.run.count())
+	return fmt.Sprintf("%s.%d.%d", t.ID, t.tags, t.run.count())
 }
 
 // Gate makes a gate of the model that is opened at the end of the spec at the

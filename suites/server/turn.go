@@ -100,7 +100,7 @@ func (u *Turn) Settle() Settled {
 func (u *Turn) TrySettle() (Settled, error) {
 	m, err := u.Call.Settle(u.t.Ctx)
 	if err != nil {
-		u.t.run.spoil(u.s, u.t.spec.id)
+		u.t.run.spoil(u.s, u.t.ID)
 		return Settled{}, err
 	}
 	if m.Error != nil {

@@ -1,4 +1,4 @@
-package server
+package spec
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	harness "github.com/dshconform/dshconform/harness/server"
 	"github.com/dshconform/dshconform/harness/wire"
 )
 
@@ -91,50 +90,76 @@ func (r *recorder) close() {
 	r.detach()
 }
 
-func transcriptName(id string, n int) string {
-	return fmt.Sprintf("%s.%d.jsonl", strings.ReplaceAll(id, "/", "."), n)
+// recorders are those of a run, by what is recorded.
+type recorders struct {
+	mu  sync.Mutex
+	all map[any]*recorder // nil when the run is over
 }
 
-// line hears every line of every process.
-func (r *runner) line(s *harness.Server, l wire.Line) {
-	if l.Dir == wire.ServerToClient {
-		r.seen.look(l.Raw)
-	}
-	if r.cfg.Transcripts == "" {
-		return
-	}
-	if rec := r.recorder(s); rec != nil {
-		rec.line(l)
-	}
-}
-
-func (r *runner) recorder(s *harness.Server) *recorder {
+// of gives the recorder of a conversation, nil when the run is over.
+func (r *recorders) of(conversation any) *recorder {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.recorders == nil {
-		return nil // the run is over
+	if r.all == nil {
+		return nil
 	}
-	rec := r.recorders[s]
+	rec := r.all[conversation]
 	if rec == nil {
 		rec = &recorder{}
-		r.recorders[s] = rec
+		r.all[conversation] = rec
 	}
 	return rec
 }
 
-// record lets the lines of s go into a transcript of the spec.
-func (r *runner) record(s *harness.Server, t *T) {
-	if r.cfg.Transcripts == "" {
+func (r *recorders) close() {
+	r.mu.Lock()
+	all := r.all
+	r.all = nil
+	r.mu.Unlock()
+	for _, rec := range all {
+		rec.close()
+	}
+}
+
+// Forget ends the transcript of a conversation, of which nothing more comes.
+func (r *recorders) Forget(conversation any) {
+	r.mu.Lock()
+	rec := r.all[conversation]
+	delete(r.all, conversation)
+	r.mu.Unlock()
+	if rec != nil {
+		rec.close()
+	}
+}
+
+// Record hears a line of a conversation: that with one process.
+func (r *Run) Record(conversation any, l wire.Line) {
+	if r.Transcripts == "" {
 		return
 	}
-	rec := r.recorder(s)
+	if rec := r.of(conversation); rec != nil {
+		rec.line(l)
+	}
+}
+
+// Transcribe lets the lines of a conversation go into a transcript of the spec;
+// subject is the command that it is held with.
+func (t *T) Transcribe(conversation any, subject []string) {
+	r := t.run
+	if r.Transcripts == "" {
+		return
+	}
+	rec := r.of(conversation)
 	if rec == nil {
 		return
 	}
 	t.transcripts++
-	name := transcriptName(t.spec.id, t.transcripts)
-	h := wire.Header{Profile: string(r.cfg.Profile), Subject: r.launch.Command.Argv, Title: t.spec.id}
-	if err := rec.attach(filepath.Join(r.cfg.Transcripts, name), h); err != nil {
-		r.log("%v", err)
+	h := wire.Header{Profile: string(r.Profile), Subject: subject, Title: t.ID}
+	if err := rec.attach(filepath.Join(r.Transcripts, transcriptName(t.ID, t.transcripts)), h); err != nil {
+		r.Note("%v", err)
 	}
+}
+
+func transcriptName(id string, n int) string {
+	return fmt.Sprintf("%s.%d.jsonl", strings.ReplaceAll(id, "/", "."), n)
 }

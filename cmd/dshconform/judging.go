@@ -1,0 +1,72 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/dshconform/dshconform/harness/protocol"
+	"github.com/dshconform/dshconform/reports"
+	"github.com/dshconform/dshconform/suites/requirements"
+)
+
+// judgingFlags are the flags that every command has which judges a subject, as they were given.
+type judgingFlags struct {
+	set *pflag.FlagSet
+
+	// The subject.
+	profile      string
+	env, inherit []string
+	timeoutScale float64
+	// What is judged, and how strictly.
+	ids          []string
+	label        string
+	strict       bool
+	baseline     string
+	catalogue    string
+	minExercised int
+	seed         string
+	// What is shown.
+	report           string
+	json             bool
+	verbose, noColor bool
+}
+
+func (f *judgingFlags) changed(name string) bool { return f.set.Changed(name) }
+func (f *judgingFlags) value(name string) string { return f.set.Lookup(name).Value.String() }
+
+// addProfile adds --profile; unless says in words whose word goes before the default.
+func (f *judgingFlags) addProfile(otherwise protocol.Profile, unless string) {
+	f.set.StringVar(&f.profile, "profile", string(otherwise), "`profile` to judge: directional, accepted or receipt (default: "+unless+")")
+	f.set.Lookup("profile").DefValue = "" // said in the text
+}
+
+// addProcess adds the flags that say how the subject's process is run.
+func (f *judgingFlags) addProcess(subject string) {
+	f.set.StringArrayVar(&f.env, "env", nil, "`NAME=VALUE` for the "+subject+"'s environment, repeated for several")
+	f.set.StringSliceVar(&f.inherit, "inherit-env", nil, "`NAME` of a variable of yours to pass on, repeated for several")
+	f.set.Float64Var(&f.timeoutScale, "timeout-scale", 1, "`factor` for all deadlines")
+}
+
+// addJudging adds the flags that say what is judged, how strictly, and what is shown.
+func (f *judgingFlags) addJudging() {
+	s := f.set
+	s.StringSliceVar(&f.ids, "id", nil, "`id` of a requirement or a variant to judge, repeated or with commas for several")
+	s.StringVar(&f.label, "label", "", "`expression` over labels (family, level, profile, …) that selects requirements")
+	s.BoolVar(&f.strict, "strict", false, "SHOULDs that do not hold fail the run")
+	s.StringVar(&f.baseline, "baseline", "", "baseline `file` with the failures that are known")
+	s.StringVar(&f.catalogue, "catalogue", "", "`revision` of the catalogue that decides about the exit code (default: the newest)")
+	s.IntVar(&f.minExercised, "min-exercised", 0, "least `number` of MUSTs that have to be exercised")
+	s.StringVar(&f.seed, "seed", "1", "`seed` of what is generated: a number, or random")
+
+	s.StringVar(&f.report, "report", "", "`directory` for "+reports.FileName+", "+reports.JUnitName+" and "+transcriptsName+"/")
+	s.BoolVar(&f.json, "json", false, "print the results as JSON on stdout, and everything else on stderr")
+	s.BoolVarP(&f.verbose, "verbose", "v", false, "show every requirement")
+	s.BoolVar(&f.noColor, "no-color", false, "no colours, also on a terminal")
+}
+
+// completeJudging offers the values of the flags that have a fixed set of them.
+func completeJudging(c *cobra.Command, role requirements.Role) {
+	complete(c, "profile", requirements.Profiles)
+	complete(c, "id", func() []string { return allIDs(role) })
+	completeLabels(c, role)
+}
