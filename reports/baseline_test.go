@@ -3,6 +3,8 @@ package reports
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -159,17 +161,43 @@ func TestDraftKeepsOldEntriesAndAsksForReasons(t *testing.T) {
 		{ID: "S-FRM-13/nul", Reason: "says \"no\"\nand \x1b dies", Line: 5},
 	}}
 	old.Apply(r)
-	draft := DraftBaseline(r, old)
+	draft := DraftBaseline([]*Run{r}, old)
 	golden(t, "draft.yaml", draft)
 
 	_, err := ParseBaseline(catalogue(t), "b.yaml", draft)
 	g.Expect(err).To(MatchError(ContainSubstring("has no reason")), "a draft is refused until its reasons are there")
 
 	only := &Run{Profile: "receipt"}
-	b, err := ParseBaseline(catalogue(t), "b.yaml", DraftBaseline(only, old))
+	b, err := ParseBaseline(catalogue(t), "b.yaml", DraftBaseline([]*Run{only}, old))
 	g.Expect(err).NotTo(HaveOccurred(), "what was there is written so that it reads back")
 	g.Expect(b.Known[1].Reason).To(Equal(old.Known[1].Reason))
-	b, err = ParseBaseline(catalogue(t), "b.yaml", DraftBaseline(only, nil))
+	b, err = ParseBaseline(catalogue(t), "b.yaml", DraftBaseline([]*Run{only}, nil))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(b.Known).To(BeEmpty())
+}
+
+func TestDraftOfSeveralProfilesHasAnEntryForEachFailure(t *testing.T) {
+	g := NewWithT(t)
+	old := &Baseline{Known: []BaselineEntry{{ID: "S-DIR-01", Reason: "asks", Line: 3}, {ID: "S-MSG-02", Reason: "gone", Line: 4}}}
+	var runs []*Run
+	for profile, verdict := range map[string]Outcome{requirements.Accepted: failed, requirements.Receipt: passed} {
+		c := collect(t, profile, "S-DIR-01", "S-MSG-02", "S-MSG-04")
+		c.Record("S-DIR-01", verdict)
+		c.Record("S-MSG-02", passed)
+		c.Record("S-MSG-04", failed)
+		r := finish(c)
+		old.Apply(r)
+		runs = append(runs, r)
+	}
+	slices.SortFunc(runs, func(a, b *Run) int { return strings.Compare(a.Profile, b.Profile) })
+	g.Expect(string(DraftBaseline(runs, old))).To(Equal(`schema: dshconform.baseline/v1
+known:
+  - id: S-DIR-01
+    reason: "asks"
+    profiles: [accepted]
+  - id: S-MSG-04
+    # expected: an error response; came: no response within 2s
+    reason: ""
+    profiles: [accepted, receipt]
+`), "what holds in one profile stays known in the other, and a failure in two is one entry")
 }
