@@ -70,7 +70,7 @@ Exit codes: 0 all applicable MUSTs held; 1 one did not, or could not be judged;
 	root.AddCommand(
 		serverCommand(code),
 		listCommand(), explainCommand(), reportCommand(), versionCommand(),
-		refserverCommand(code),
+		refserverCommand(code), refclientCommand(code),
 		tapCommand(code),
 		driverCommand(code),
 		checkCommand(code),
