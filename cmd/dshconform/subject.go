@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,6 +54,8 @@ func subjectOf(cat *requirements.Catalogue, f *serverFlags, command []string, pr
 		s.embedded = true
 		t.Command = []string{program, "refserver", "--profile", string(s.profile)}
 		t.Name = "reference server"
+	}
+	if t.StderrFlood == nil && isReference(t.Command, program) {
 		t.StderrFlood = &target.StderrFlood{Env: []target.Variable{{Name: refserver.FloodVariable, Value: "1048576"}}}
 	}
 	if t.Name == "" {
@@ -63,6 +66,24 @@ func subjectOf(cat *requirements.Catalogue, f *serverFlags, command []string, pr
 	}
 	s.target = t
 	return s, nil
+}
+
+// isReference says whether a command starts the reference server of this program. What a target file would say of it
+// is known.
+func isReference(command []string, program string) bool {
+	if len(command) < 2 || command[1] != "refserver" {
+		return false
+	}
+	path, err := exec.LookPath(command[0])
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	own, err := os.Stat(program)
+	return err == nil && os.SameFile(named, own)
 }
 
 // targetFile reads the file that --target names, or dshconform.yaml where there is one.

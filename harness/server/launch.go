@@ -19,6 +19,10 @@ type Launch struct {
 	// Cwd, Provider and Model are the params of initialize.
 	Cwd, Provider, Model string
 
+	// OnStart is called with each process that was started, before anything is sent
+	// to it; nil is allowed. Its error ends the process.
+	OnStart func(context.Context, *process.Process) error
+
 	// OnViolation gets what the monitor and the harness find, as it is found. It
 	// is called with the server's lock held: it must not call back.
 	OnViolation func(*Server, protocol.Violation)
@@ -48,6 +52,12 @@ func (l *Launch) Start(ctx context.Context) (*Server, error) {
 	}
 	s.proc = p
 	go s.read()
+	if l.OnStart != nil {
+		if err := l.OnStart(ctx, p); err != nil {
+			s.Stop(context.WithoutCancel(ctx))
+			return nil, err
+		}
+	}
 	return s, nil
 }
 

@@ -1,6 +1,9 @@
 package server
 
 import (
+	"context"
+
+	"github.com/dshconform/dshconform/harness/process"
 	"github.com/dshconform/dshconform/harness/protocol"
 	"github.com/dshconform/dshconform/suites/spec"
 	"github.com/dshconform/dshconform/suites/target"
@@ -11,7 +14,12 @@ type Config struct {
 	spec.Options
 	Target target.Target
 
+	// NoDeadlines makes every wait as long as a session with a debugger.
 	NoDeadlines bool
+
+	// OnStart is called with each process of the subject, before anything is sent to
+	// it; nil is allowed. Where it gives an error the process serves nothing.
+	OnStart func(context.Context, *process.Process) error
 
 	// ModelListen and ModelHost say what the stub of the model binds and what it
 	// advertises; empty for loopback.

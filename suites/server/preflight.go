@@ -140,7 +140,8 @@ func (r *runner) firstPrompt(ctx context.Context, s *harness.Server) {
 		s.Spoil("the first prompt was not answered")
 		return
 	}
-	if p, ok := ShapeOf(m); ok && p != r.cfg.Profile {
+	r.first = firstAnswer{m, early}
+	if p, ok := protocol.ShapeOf(m); ok && !protocol.HasShapeOf(m, r.cfg.Profile) {
 		r.profileNote = fmt.Sprintf("the first prompt was answered in the form of the %s profile, not of %s", p, r.cfg.Profile)
 		r.spoken = p
 	}
@@ -157,11 +158,6 @@ func (r *runner) answeredEarly(ctx context.Context, s *harness.Server, c *harnes
 	}
 	m, answered := c.Now()
 	return answered && m.Error == nil
-}
-
-// ShapeOf tells the profile whose form the answer to a prompt has.
-func ShapeOf(m wire.Message) (protocol.Profile, bool) {
-	return protocol.ShapeOf(m)
 }
 
 // evidence is what was seen of capabilities that a target may declare lacking.

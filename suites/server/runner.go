@@ -56,6 +56,7 @@ type runner struct {
 	version     string           // in serverInfo
 	profileNote string           // that the subject speaks another profile
 	spoken      protocol.Profile // which, "" where it is the run's
+	first       firstAnswer
 }
 
 // newRunner prepares a run; close ends it.
@@ -105,6 +106,7 @@ func (r *runner) layOut(scratch string) (*harness.Launch, func(string) string, e
 		},
 		Deadlines: deadlines,
 		Cwd:       ready.Cwd, Provider: t.Provider, Model: t.Model,
+		OnStart:       r.cfg.OnStart,
 		OnViolation:   r.violated,
 		OnLine:        r.line,
 		PatientAtExit: func() bool { return !r.leftChild.Load() },
