@@ -12,39 +12,8 @@ import (
 	"github.com/dshconform/dshconform/harness/protocol"
 	"github.com/dshconform/dshconform/reports"
 	"github.com/dshconform/dshconform/suites/requirements"
-	"github.com/dshconform/dshconform/suites/server"
 	"github.com/dshconform/dshconform/suites/spec"
 )
-
-// judgeServer is `dshconform server`: it reads everything that was asked for before it starts anything, judges, and
-// returns the exit code.
-func judgeServer(ctx context.Context, f *serverFlags, command []string) (int, error) {
-	j, err := newJudging(&f.judgingFlags, requirements.Server)
-	if err != nil {
-		return 0, err
-	}
-	subject, err := subjectOf(j.Catalogue, f, command, j.Program)
-	if err != nil {
-		return 0, err
-	}
-	t := subject.target
-	if err := j.prepare(pinned{t.Path, t.Catalogue}); err != nil {
-		return 0, err
-	}
-	if err := j.choose(subject.profile, server.Implemented(j.Catalogue)); err != nil {
-		return 0, err
-	}
-	again := repeater{flags: j.flags, role: requirements.Server, own: serverOwn, profile: subject.profile, seed: j.Seed, command: command}
-	j.Repeat = again.ids
-	j.Begun = func(r *reports.Run) {
-		j.keep.save(r)
-		header(j.out, r, subject.further)
-		j.out.wait(j.count)
-	}
-	return j.run(ctx, func(ctx context.Context) (*reports.Run, error) {
-		return server.Run(ctx, server.Config{Options: j.Options, Target: t, Instead: again.instead})
-	})
-}
 
 // judging is a run of a suite, from the flags to the exit code.
 type judging struct {
@@ -54,6 +23,7 @@ type judging struct {
 	keep  *keeper
 	out   *shown
 	count int // of the requirements and variants to judge
+	ended *reports.Run
 }
 
 func newJudging(f *judgingFlags, role requirements.Role) (*judging, error) {
@@ -88,10 +58,8 @@ func (j *judging) prepare(target pinned) (err error) {
 	if j.Seed, err = seedOf(f.seed); err != nil {
 		return err
 	}
-	if f.changed("baseline") {
-		if j.keep.baseline, err = reports.ReadBaseline(j.Catalogue, f.baseline); err != nil {
-			return misuse("%w", err)
-		}
+	if j.keep.baseline, err = f.knownFailures(j.Catalogue); err != nil {
+		return err
 	}
 	j.Frozen, err = j.frozen(target)
 	return err
@@ -128,29 +96,48 @@ func (j *judging) frozen(target pinned) (string, error) {
 
 // run judges, shows and keeps what that came to, and gives the exit code.
 func (j *judging) run(ctx context.Context, judge func(context.Context) (*reports.Run, error)) (int, error) {
-	err := j.keep.open()
-	if err != nil {
+	if err := j.keep.open(); err != nil {
 		return 0, err
 	}
 	j.Transcripts, j.Save = j.keep.transcripts(), j.keep.save
+	var run *reports.Run
+	err := j.within(ctx, func(ctx context.Context) (err error) {
+		run, err = judge(ctx)
+		return err
+	})
+	return j.conclude(run, err)
+}
+
+// within does what needs a scratch tree and signals that are watched.
+func (j *judging) within(ctx context.Context, do func(context.Context) error) (err error) {
 	if j.Scratch, err = os.MkdirTemp("", "dshconform-"); err != nil {
-		return 0, failed("making a scratch directory: %w", err)
+		return failed("making a scratch directory: %w", err)
 	}
 	boundMemory()
 	ctx, stop := onInterrupt(ctx, func(s os.Signal) {
 		j.keep.abandon((&interrupted{s}).Error())
-		_ = removeTree(j.Scratch) // the supervisors end the subjects when this program has ended
+		_ = j.removeScratch() // the supervisors end the subjects when this program has ended
 		os.Exit(reports.ExitInterrupted)
 	})
 	defer stop()
 	j.out = humans(j.flags)
 	j.Progress, j.Log = j.out, j.out.note
-	run, err := judge(ctx)
+	err = do(ctx)
 	j.out.close()
-	if cleanErr := removeTree(j.Scratch); cleanErr != nil {
+	if j.flags.keep {
+		j.out.note("the scratch tree is kept: %s", j.Scratch)
+	}
+	if cleanErr := j.removeScratch(); cleanErr != nil {
 		j.out.note("%v", cleanErr)
 	}
-	return j.conclude(run, err)
+	return err
+}
+
+func (j *judging) removeScratch() error {
+	if j.flags.keep {
+		return nil
+	}
+	return removeTree(j.Scratch)
 }
 
 // humans is where a person reads: stdout, unless that is for the JSON.
@@ -163,19 +150,12 @@ func humans(f *judgingFlags) *shown {
 }
 
 // header shows what is about to be judged. Errors of the console don't end a run: its results are in the report.
-func header(out *shown, r *reports.Run, further []protocol.Profile) {
+func header(out *shown, r *reports.Run) {
 	_ = reports.ConsoleHeader(out.out, r, out.options)
 	for _, file := range []struct{ what, path string }{{"target:  ", r.Subject.Target}, {"baseline:", r.Subject.Baseline}} {
 		if file.path != "" {
 			fmt.Fprintf(out.out, "  %s %s\n", file.what, reports.Visible(file.path))
 		}
-	}
-	if len(further) > 0 {
-		names := make([]string, len(further))
-		for i, p := range further {
-			names[i] = string(p)
-		}
-		out.note("the target lists further profiles: --profile judges %s", strings.Join(names, " or "))
 	}
 }
 
@@ -195,6 +175,7 @@ func (j *judging) conclude(run *reports.Run, err error) (int, error) {
 		run.Abort = &reports.Abort{Kind: reports.AbortInterrupted, Reason: err.Error()}
 	}
 	saveErr := j.keep.finish(run)
+	j.ended = run
 	if j.flags.json {
 		if err := reports.WriteJSON(os.Stdout, run); err != nil {
 			return 0, failed("%w", err)

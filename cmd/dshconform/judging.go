@@ -22,6 +22,7 @@ type judgingFlags struct {
 	label        string
 	strict       bool
 	baseline     string
+	update       bool // the baseline
 	catalogue    string
 	minExercised int
 	seed         string
@@ -29,6 +30,7 @@ type judgingFlags struct {
 	report           string
 	json             bool
 	verbose, noColor bool
+	keep             bool // the scratch tree
 }
 
 func (f *judgingFlags) changed(name string) bool { return f.set.Changed(name) }
@@ -54,6 +56,7 @@ func (f *judgingFlags) addJudging() {
 	s.StringVar(&f.label, "label", "", "`expression` over labels (family, level, profile, …) that selects requirements")
 	s.BoolVar(&f.strict, "strict", false, "SHOULDs that do not hold fail the run")
 	s.StringVar(&f.baseline, "baseline", "", "baseline `file` with the failures that are known")
+	s.BoolVar(&f.update, "update-baseline", false, "write the baseline file anew: without what holds now, and with what fails, for you to fill in the reasons (default: "+defaultBaseline+")")
 	s.StringVar(&f.catalogue, "catalogue", "", "`revision` of the catalogue that decides about the exit code (default: the newest)")
 	s.IntVar(&f.minExercised, "min-exercised", 0, "least `number` of MUSTs that have to be exercised")
 	s.StringVar(&f.seed, "seed", "1", "`seed` of what is generated: a number, or random")
@@ -62,6 +65,7 @@ func (f *judgingFlags) addJudging() {
 	s.BoolVar(&f.json, "json", false, "print the results as JSON on stdout, and everything else on stderr")
 	s.BoolVarP(&f.verbose, "verbose", "v", false, "show every requirement")
 	s.BoolVar(&f.noColor, "no-color", false, "no colours, also on a terminal")
+	s.BoolVar(&f.keep, "keep", false, "keep the scratch tree of the run, and say where it is")
 }
 
 // completeJudging offers the values of the flags that have a fixed set of them.

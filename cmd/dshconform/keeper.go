@@ -39,11 +39,20 @@ func (k *keeper) open() error {
 	if err := os.MkdirAll(filepath.Join(k.dir, transcriptsName), 0o755); err != nil {
 		return misuse("--report: %w", err)
 	}
-	old, err := filepath.Glob(filepath.Join(k.dir, transcriptsName, "*.jsonl"))
-	if err != nil {
-		old = nil // the name of the folder is a malformed pattern: then transcripts are only overwritten
+	return clearReport(k.dir)
+}
+
+// clearReport takes the files of an earlier run out of the folder of a report.
+func clearReport(dir string) error {
+	files := []string{filepath.Join(dir, reports.FileName), filepath.Join(dir, reports.JUnitName)}
+	for _, pattern := range []string{filepath.Join(transcriptsName, "*.jsonl")} {
+		old, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			old = nil // the name of the folder is a malformed pattern: then files are only overwritten
+		}
+		files = append(files, old...)
 	}
-	for _, f := range append(old, filepath.Join(k.dir, reports.FileName), filepath.Join(k.dir, reports.JUnitName)) {
+	for _, f := range files {
 		if err := os.Remove(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return misuse("--report: %w", err)
 		}

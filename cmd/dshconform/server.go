@@ -14,10 +14,13 @@ type serverFlags struct {
 	target          string
 	processCwd, cwd string
 	provider, model string
+
+	modelListen, modelHost  string
+	attachWait, noDeadlines bool
 }
 
 // serverOwn are the flags of this command alone that say what the subject is.
-var serverOwn = []string{"target", "cwd", "process-cwd", "provider", "model"}
+var serverOwn = []string{"target", "cwd", "process-cwd", "provider", "model", "model-listen", "model-host"}
 
 func serverCommand(code *int) *cobra.Command {
 	f := &serverFlags{}
@@ -52,17 +55,21 @@ toolchains, a HOME of its own, and the address and key of the suite's own model 
 func (f *serverFlags) add() {
 	f.addSubject()
 	f.addJudging()
+	f.set.BoolVar(&f.attachWait, "attach-wait", false, "print the pid of each process of the server, and wait for Enter before anything is sent to it")
+	f.set.BoolVar(&f.noDeadlines, "no-deadlines", false, "wait for the server as long as it takes, for a session with a debugger")
 }
 
 // addSubject adds the flags that say what the subject is and how it is started.
 func (f *serverFlags) addSubject() {
 	s := f.set
-	f.addProfile(target.Default().Profiles[0].Name, "the target's first")
+	f.addProfile(target.Default().Profiles[0].Name, "those that the target lists, one after the other; "+auto+" finds it out")
 	s.StringVar(&f.target, "target", "", "target `file` that describes the server (default: "+target.DefaultFile+" where there is one)")
 	s.StringVar(&f.processCwd, "process-cwd", "", "working `directory` of the server's process (default: yours)")
 	s.StringVar(&f.cwd, "cwd", "", "`directory` to send in initialize (default: a fresh one)")
 	s.StringVar(&f.provider, "provider", "", "`name` of the provider to send in initialize (default: "+target.Default().Provider+")")
 	s.StringVar(&f.model, "model", "", "`name` of the model to send in initialize (default: "+target.Default().Model+")")
+	s.StringVar(&f.modelListen, "model-listen", "", "`address` that the suite's model endpoint binds (default: a free port of the loopback)")
+	s.StringVar(&f.modelHost, "model-host", "", "`host` under which the server reaches that endpoint, for one in a container (default: the address)")
 	f.addProcess("server")
 }
 

@@ -76,6 +76,9 @@ func takeSnapshots(ctx context.Context, f *serverFlags, command []string) ([]sna
 	if err != nil {
 		return nil, 0, err
 	}
+	if len(subject.profiles) == 0 {
+		return nil, 0, misuse("a snapshot is of one profile: --profile names it")
+	}
 	if !(f.timeoutScale > 0 && f.timeoutScale <= 1000) {
 		return nil, 0, misuse("--timeout-scale takes a number between 0 and 1000, not %v", f.timeoutScale)
 	}
@@ -89,7 +92,7 @@ func takeSnapshots(ctx context.Context, f *serverFlags, command []string) ([]sna
 	})
 	defer stop()
 	got, err := snapshot.Record(ctx, snapshot.Config{
-		Target: subject.target, Profile: subject.profile, Program: program, Scratch: scratch, TimeoutScale: f.timeoutScale,
+		Target: subject.target, Profile: subject.first(), Program: program, Scratch: scratch, TimeoutScale: f.timeoutScale,
 	})
 	cleanErr := removeTree(scratch)
 	var stopped *interrupted

@@ -18,8 +18,7 @@ import (
 // subject is what a command line asks to be judged.
 type subject struct {
 	target   target.Target
-	profile  protocol.Profile
-	further  []protocol.Profile // that the target lists besides
+	profiles []protocol.Profile // to judge; none where the profile is to be found
 	embedded bool               // the reference server of this program
 }
 
@@ -52,7 +51,7 @@ func subjectOf(cat *requirements.Catalogue, f *serverFlags, command []string, pr
 		return s, misuse("%s names no command: give it one, or put one behind --", t.Path)
 	default:
 		s.embedded = true
-		t.Command = []string{program, "refserver", "--profile", string(s.profile)}
+		t.Command = []string{program, "refserver", "--profile", string(s.first())}
 		t.Name = "reference server"
 	}
 	if t.StderrFlood == nil && isReference(t.Command, program) {
@@ -103,20 +102,31 @@ func targetFile(cat *requirements.Catalogue, f *serverFlags) (target.Target, err
 	return t, nil
 }
 
-// choose picks the profile: the one that was asked for, else the first that the target lists.
+// auto is the word for a profile that is to be found.
+const auto = "auto"
+
+// choose picks the profiles: the one that was asked for, else those that the target lists.
 func (s *subject) choose(f *serverFlags) error {
-	if !f.changed("profile") {
-		s.profile = s.target.Profiles[0].Name
-		for _, p := range s.target.Profiles[1:] {
-			s.further = append(s.further, p.Name)
+	switch {
+	case !f.changed("profile"):
+		for _, p := range s.target.Profiles {
+			s.profiles = append(s.profiles, p.Name)
 		}
-		return nil
+	case f.profile == auto:
+	case slices.Contains(requirements.Profiles(), f.profile):
+		s.profiles = []protocol.Profile{protocol.Profile(f.profile)}
+	default:
+		return misuse("--profile: there is no profile %q: there are %s, and %s finds it", f.profile, strings.Join(requirements.Profiles(), ", "), auto)
 	}
-	if !slices.Contains(requirements.Profiles(), f.profile) {
-		return misuse("--profile: there is no profile %q: there are %s", f.profile, strings.Join(requirements.Profiles(), ", "))
-	}
-	s.profile = protocol.Profile(f.profile)
 	return nil
+}
+
+// first is the profile that is judged first, the usual one where it is to be found.
+func (s *subject) first() protocol.Profile {
+	if len(s.profiles) == 0 {
+		return s.target.Profiles[0].Name
+	}
+	return s.profiles[0]
 }
 
 // merge lets the flags win over what the target says.
