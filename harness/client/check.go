@@ -120,14 +120,14 @@ func (k *checker) step(name string, run func() error) bool {
 	k.relays = nil
 	f := Finding{Step: name, Err: err}
 	if err != nil {
-		f.Problem = problem(err)
+		f.Problem = Explain(err)
 	}
 	k.report(f)
 	return err == nil
 }
 
-// problem is an error with the last words of the driver.
-func problem(err error) string {
+// Explain is an error with the last words of the driver, where that is what it is about.
+func Explain(err error) string {
 	text := err.Error()
 	var own *DriverError
 	var ended *EndedError

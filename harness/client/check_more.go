@@ -107,7 +107,7 @@ func (k *checker) callback() error {
 	if len(got) == 0 {
 		return errors.New("no event came of the callback before the reply")
 	}
-	return inOrder(notificationsOf(p.Notifications()), got)
+	return InOrder(NotificationsOf(p.Notifications()), got)
 }
 
 func (k *checker) callbackThrows() error {
@@ -176,7 +176,7 @@ func (k *checker) subscribe() error {
 		if err := rt.Write(k.ctx, line); err != nil {
 			return err
 		}
-		want := notificationsOf([][]byte{line})[0]
+		want := NotificationsOf([][]byte{line})[0]
 		err = sub.AwaitEvents(k.ctx, "event of a subscription, filter "+filter, func(got []Notification) bool {
 			return slices.ContainsFunc(got, func(n Notification) bool {
 				return n.Method == want.Method && wire.SameValue(n.Params, want.Params)

@@ -165,17 +165,17 @@ func (k *checker) outcome(c *Client, p Played, o Outcome) (err error) {
 		add(differs("messageId", p.MessageID, Text(o.MessageID)))
 	}
 	if h.Gives("notifications") && h.Settles {
-		want := notificationsOf(p.Notifications())
+		want := NotificationsOf(p.Notifications())
 		if len(o.Notifications) == 0 {
 			add(errors.New("no notification was collected"))
 		}
-		add(inOrder(want, o.Notifications))
+		add(InOrder(want, o.Notifications))
 	}
 	return err
 }
 
-// notificationsOf reads notifications from lines.
-func notificationsOf(lines [][]byte) (list []Notification) {
+// NotificationsOf reads notifications from lines.
+func NotificationsOf(lines [][]byte) (list []Notification) {
 	for _, l := range lines {
 		m := wire.Parse(wire.Line{Raw: l, Size: int64(len(l))})
 		list = append(list, Notification{m.Method, m.Params})
@@ -183,8 +183,8 @@ func notificationsOf(lines [][]byte) (list []Notification) {
 	return list
 }
 
-// inOrder wants each notification that came to be one that was written, unchanged and in the order of the wire.
-func inOrder(written, got []Notification) error {
+// InOrder wants each notification that came to be one that was written, unchanged and in the order of the wire.
+func InOrder(written, got []Notification) error {
 	at := 0
 	for i, n := range got {
 		for at < len(written) && (written[at].Method != n.Method || !wire.SameValue(written[at].Params, n.Params)) {

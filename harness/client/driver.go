@@ -144,6 +144,16 @@ func (d *Driver) Fit() bool {
 	return d.fault == nil && d.readErr == nil && d.spoiled == ""
 }
 
+// Fault is what the driver itself was found to do wrong: a *DriverError, or nil.
+func (d *Driver) Fault() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.fault == nil {
+		return nil
+	}
+	return d.fault
+}
+
 // Spoil marks the driver as unfit for another spec: an SDK hangs in it.
 func (d *Driver) Spoil(why string) {
 	d.mu.Lock()

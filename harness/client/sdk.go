@@ -104,6 +104,15 @@ func (c *Client) Begin(ctx context.Context, b Behaviour) (*Runtime, *Call, error
 	return rt, handshake, nil
 }
 
+// Accept waits for a launch that a call brings about, and gives nil where the call was over without one.
+func (c *Client) Accept(ctx context.Context, b Behaviour, launching *Call) (*Runtime, error) {
+	rt, err := c.o.Relay.accept(ctx, b, launching)
+	if errors.Is(err, errNoLaunch) {
+		return nil, nil
+	}
+	return rt, err
+}
+
 // Launch starts the SDK's runtime and completes the handshake.
 func (c *Client) Launch(ctx context.Context, b Behaviour) (*Runtime, error) {
 	rt, handshake, err := c.Begin(ctx, b)

@@ -8,6 +8,7 @@ import (
 	"github.com/dshconform/dshconform/harness/model"
 	"github.com/dshconform/dshconform/harness/protocol"
 	harness "github.com/dshconform/dshconform/harness/server"
+	"github.com/dshconform/dshconform/suites/spec"
 )
 
 // processRows: the server as a program among others.
@@ -91,7 +92,7 @@ func busyUnheard(t *T) {
 		if !alive {
 			return // what it used while it ended is no loop
 		}
-		ran := spin(window, srv.Process().Exited(), t.Ctx.Done())
+		ran := spec.Spin(window, srv.Process().Exited(), t.Ctx.Done())
 		t.Conclude(t.Ctx.Err())
 		now, lives := t.cpu(srv)
 		if now-last < window/20 {
@@ -114,29 +115,6 @@ func (t *T) cpu(srv *harness.Server) (used time.Duration, alive bool) {
 	default:
 		t.Need("read the CPU time", err)
 		return used, true
-	}
-}
-
-// spin keeps a CPU busy for a window of time, and tells for how much of it this
-// goroutine ran. It stops early where one of the channels is closed.
-func spin(window time.Duration, stop ...<-chan struct{}) (ran time.Duration) {
-	const gap = 200 * time.Microsecond // between two readings of the clock: somebody else ran
-	start := time.Now()
-	for last := start; ; {
-		for _, c := range stop {
-			select {
-			case <-c:
-				return ran
-			default:
-			}
-		}
-		now := time.Now()
-		if now.Sub(last) < gap {
-			ran += now.Sub(last)
-		}
-		if last = now; now.Sub(start) > window {
-			return ran
-		}
 	}
 }
 
