@@ -72,6 +72,16 @@ func (c *Collector) Record(id string, o Outcome) {
 	c.outcomes[id] = o
 }
 
+// Attach adds to an outcome what was kept of the spec that it came up in. What is there stays.
+func (c *Collector) Attach(id string, e Evidence) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if o, ok := c.outcomes[id]; ok {
+		o.attach(e)
+		c.outcomes[id] = o
+	}
+}
+
 // Outcome returns what is known about an id so far.
 func (c *Collector) Outcome(id string) (Outcome, bool) {
 	c.mu.Lock()

@@ -161,41 +161,11 @@ func (c *console) lacks() {
 
 // diagnosis is shown where something failed: what became of the subject often says why.
 func (c *console) diagnosis() {
-	d := c.r.Diagnosis
-	if d == nil || (c.r.Exit == ExitConforms && !c.o.Verbose) {
+	if c.r.Diagnosis == nil || (c.r.Exit == ExitConforms && !c.o.Verbose) {
 		return
 	}
-	var parts []string
-	if d.Exit != nil {
-		parts = append(parts, fmt.Sprintf("exit status %d", *d.Exit))
-	}
-	if d.Signal != "" {
-		parts = append(parts, "ended by "+Visible(d.Signal))
-	}
-	if d.Processes > 0 {
-		parts = append(parts, plural(d.Processes, "process", "processes")+" started")
-	}
-	if d.StartupSeconds > 0 {
-		parts = append(parts, fmt.Sprintf("first answer after %.3fs", d.StartupSeconds))
-	}
-	if d.PeakBytes > 0 {
-		parts = append(parts, fmt.Sprintf("peak memory %d MiB", d.PeakBytes>>20))
-	}
-	if d.StderrBytes > 0 {
-		parts = append(parts, fmt.Sprintf("%d bytes on stderr", d.StderrBytes))
-	}
-	if len(parts) > 0 {
-		c.line("subject: " + strings.Join(parts, ", "))
-	}
-	for _, l := range d.Left {
-		c.line("  still running: " + Visible(l))
-	}
-	if tail := strings.TrimSpace(d.Stderr); tail != "" {
-		c.line("  stderr, its end:")
-		lines := strings.Split(VisibleLines(tail), "\n")
-		for _, l := range lines[max(0, len(lines)-12):] {
-			c.line("    " + Shorten(l, 200, 0))
-		}
+	for _, l := range c.r.Diagnosis.lines(12) {
+		c.line(l)
 	}
 }
 

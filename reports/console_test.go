@@ -16,7 +16,7 @@ func consoleRun(t *testing.T) *Run {
 	c := collect(t, requirements.Directional, "S-DIR-01", "S-FRM-13", "S-FRM-22", "S-FRM-08", "S-TRN-16", "S-MSG-04", "S-IDS-07", "S-SUB-01", "S-OVL-02")
 	c.Record("S-DIR-01", failed)
 	c.Record("S-DIR-01", Outcome{Verdict: Fail, Expected: "no request", Actual: "a request\nof two lines\x1b[0m"})
-	c.Record("S-FRM-13/nul", Outcome{Verdict: Fail, Expected: "an answer", Actual: "EOF on stdout", Repeat: "dshconform server --id S-FRM-13/nul -- x", Transcript: "transcripts/S-FRM-13.nul.jsonl",
+	c.Record("S-FRM-13/nul", Outcome{Verdict: Fail, Expected: "an answer", Actual: "EOF on stdout", Repeat: "dshconform server --id S-FRM-13/nul -- x", Evidence: Evidence{Transcript: "transcripts/S-FRM-13.nul.jsonl"},
 		Frames: []Frame{NewFrame(1, "c2s", []byte("\x00\n")), NewFrame(1.5, "note", []byte("exited with code 1"))}})
 	c.Record("S-FRM-13/invalid-utf8", passed)
 	c.Record("S-FRM-22", Outcome{Verdict: Fail, Expected: "an answer", Actual: "no answer within 10s"})

@@ -46,8 +46,15 @@ func outcomeText(b *strings.Builder, o *Outcome) {
 		fmt.Fprintf(b, "  also (%d of %d):\n", i+1, len(o.More))
 		mismatchText(b, m)
 	}
-	if o.Transcript != "" {
-		fmt.Fprintf(b, "  transcript: %s\n", Visible(o.Transcript))
+	if d := o.Diagnosis; d != nil && (d.Exit != nil || d.Signal != "" || len(d.Left) > 0) {
+		for _, l := range d.lines(6) {
+			b.WriteString("  " + l + "\n")
+		}
+	}
+	for _, file := range []struct{ what, path string }{{"transcript", o.Transcript}, {"input", o.Input}, {"script", o.Script}} {
+		if file.path != "" {
+			fmt.Fprintf(b, "  %s: %s\n", file.what, Visible(file.path))
+		}
 	}
 	if o.Repeat != "" {
 		fmt.Fprintf(b, "  repeat: %s\n", Visible(o.Repeat))

@@ -21,7 +21,11 @@ func fullRun() *Run {
 	exit := 5
 	o := failed
 	o.More = []Mismatch{{Expected: "x", Actual: "y", Frames: []Frame{NewFrame(1, "note", []byte("n"))}}}
-	o.Reason, o.Because, o.Transcript, o.Passed, o.Failed = "r", "no subagents", "transcripts/a.jsonl", 1, 2
+	o.Reason, o.Because, o.Passed, o.Failed = "r", "no subagents", 1, 2
+	o.Evidence = Evidence{
+		Transcript: "transcripts/a.jsonl", Input: "failures/a.input", Script: "failures/a.script.json",
+		Diagnosis: &Diagnosis{Exit: &exit, Signal: "SIGKILL", Stderr: "s", StderrBytes: 1, StartupSeconds: 0.5, PeakBytes: 5 << 20, Processes: 2, Left: []string{"sleep"}},
+	}
 	o.Observed = []Observation{{What: "reply", Value: "nothing"}}
 	o.Known = &Known{Reason: "k", Flaky: true}
 	big := NewFrame(3, "s2c", bytes.Repeat([]byte("a"), frameKeep*2))

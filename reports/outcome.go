@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"encoding/base64"
 	"slices"
 	"unicode/utf8"
@@ -31,8 +32,19 @@ type Outcome struct {
 	// Passed and Failed count how often it was judged, which is the ratio of a flaky one.
 	Passed int `json:"passed,omitempty"`
 	Failed int `json:"failed,omitempty"`
-	// Transcript is the file with the whole conversation, relative to the folder of the report.
+	Evidence
+}
+
+// Evidence is what was kept of the spec that an outcome came up in. Files are relative to the folder of the report.
+type Evidence struct {
+	// Transcript is the file with the whole conversation.
 	Transcript string `json:"transcript,omitempty"`
+	// Input is the file with the exact bytes that were sent, where it did not hold; Script the one with the scripts of
+	// the model.
+	Input  string `json:"input,omitempty"`
+	Script string `json:"script,omitempty"`
+	// Diagnosis is what became of the subject's process, where it did not hold.
+	Diagnosis *Diagnosis `json:"diagnosis,omitempty"`
 }
 
 // Mismatch is one thing that was expected and did not come.
@@ -179,10 +191,15 @@ func Merge(a, b Outcome) Outcome {
 			m.addMore(x)
 		}
 	}
-	if m.Transcript == "" {
-		m.Transcript = b.Transcript
-	}
+	m.attach(b.Evidence)
 	return m
+}
+
+// attach takes over what is not there yet.
+func (e *Evidence) attach(other Evidence) {
+	e.Transcript = cmp.Or(e.Transcript, other.Transcript)
+	e.Input, e.Script = cmp.Or(e.Input, other.Input), cmp.Or(e.Script, other.Script)
+	e.Diagnosis = cmp.Or(e.Diagnosis, other.Diagnosis)
 }
 
 // tries returns how often an outcome was judged; one that was never merged counts once.

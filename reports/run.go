@@ -176,20 +176,3 @@ type Difference struct {
 	Values map[string]string `json:"values"`
 	Known  *Known            `json:"known,omitempty"`
 }
-
-// Diagnosis is what became of the subject's processes, shown with failures.
-type Diagnosis struct {
-	// Exit is the exit code, nil while the process runs or if a signal ended it; Signal is the name of that.
-	Exit   *int   `json:"exit,omitempty"`
-	Signal string `json:"signal,omitempty"`
-	// Stderr is the tail of what the process wrote there, StderrBytes how much it was in all.
-	Stderr      string `json:"stderr,omitempty"`
-	StderrBytes int64  `json:"stderr_bytes,omitempty"`
-	// StartupSeconds is the time to the first response of a fresh process, the median of all that were started.
-	StartupSeconds float64 `json:"startup_seconds,omitempty"`
-	// PeakBytes is the highest resident memory of a subject's process.
-	PeakBytes int64 `json:"peak_bytes,omitempty"`
-	// Processes is how many subjects were started; Left are processes that were still running when they should not.
-	Processes int      `json:"processes,omitempty"`
-	Left      []string `json:"left,omitempty"`
-}

@@ -22,7 +22,8 @@ type judging struct {
 	role  requirements.Role
 	keep  *keeper
 	out   *shown
-	count int // of the requirements and variants to judge
+	ids   []string // out of --id, those that concern this run
+	count int      // of the requirements and variants to judge
 	ended *reports.Run
 }
 
@@ -35,7 +36,7 @@ func newJudging(f *judgingFlags, role requirements.Role) (*judging, error) {
 	if err != nil {
 		return nil, failed("finding the executable of dshconform: %w", err)
 	}
-	return &judging{Options: spec.Options{Catalogue: cat, Program: program}, flags: f, role: role}, nil
+	return &judging{Options: spec.Options{Catalogue: cat, Program: program}, flags: f, role: role, ids: f.ids}, nil
 }
 
 // pinned is a file that says which revision of the catalogue it is for, "" where it says nothing.
@@ -67,7 +68,7 @@ func (j *judging) prepare(target pinned) (err error) {
 
 // choose reads what is to be judged of a subject of a profile.
 func (j *judging) choose(profile protocol.Profile, implemented map[string]bool) error {
-	picked, count, err := choose(j.Catalogue, j.role, implemented, string(profile), j.flags.ids, j.flags.label)
+	picked, count, err := choose(j.Catalogue, j.role, implemented, string(profile), j.ids, j.flags.label)
 	if err != nil {
 		return err
 	}

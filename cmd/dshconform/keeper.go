@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/dshconform/dshconform/reports"
+	"github.com/dshconform/dshconform/suites/spec"
 )
 
 // transcriptsName is the folder of transcripts in that of a report.
@@ -45,7 +46,7 @@ func (k *keeper) open() error {
 // clearReport takes the files of an earlier run out of the folder of a report.
 func clearReport(dir string) error {
 	files := []string{filepath.Join(dir, reports.FileName), filepath.Join(dir, reports.JUnitName)}
-	for _, pattern := range []string{filepath.Join(transcriptsName, "*.jsonl")} {
+	for _, pattern := range []string{filepath.Join(transcriptsName, "*.jsonl"), filepath.Join(spec.FailuresName, "*.input"), filepath.Join(spec.FailuresName, "*.script")} {
 		old, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
 			old = nil // the name of the folder is a malformed pattern: then files are only overwritten

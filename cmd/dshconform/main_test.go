@@ -84,6 +84,7 @@ type invocation struct {
 	dir  string   // working directory, "" for an empty one
 	env  []string // besides that of the test
 	args []string
+	in   string // on stdin
 }
 
 // ran is what came of it.
@@ -115,7 +116,7 @@ func (i invocation) run(t *testing.T) ran {
 	defer cancel()
 	c := i.command(ctx, t)
 	var out, errs bytes.Buffer
-	c.Stdout, c.Stderr = &out, &errs
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(i.in), &out, &errs
 	err := c.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {

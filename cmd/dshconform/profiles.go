@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dshconform/dshconform/harness/protocol"
@@ -51,7 +52,7 @@ func judgeServer(ctx context.Context, f *serverFlags, command []string) (int, er
 	return worst, updateBaseline(jobs)
 }
 
-// jobsOf are the runs that a subject asks for, one for each profile. What is selected has to bind one of them.
+// jobsOf are the runs that a subject asks for, one for each profile that what is selected binds.
 func jobsOf(f *serverFlags, s subject) (jobs []*judging, err error) {
 	var first error
 	for _, p := range s.profiles {
@@ -61,6 +62,9 @@ func jobsOf(f *serverFlags, s subject) (jobs []*judging, err error) {
 		}
 		if err := j.prepare(pinned{s.target.Path, s.target.Catalogue}); err != nil {
 			return nil, err
+		}
+		if j.ids = idsFor(j.Catalogue, f.ids, p, s.profiles); len(j.ids) == 0 && len(f.ids) > 0 {
+			continue
 		}
 		if err := j.choose(p, server.Implemented(j.Catalogue)); err != nil {
 			if first == nil {
@@ -74,6 +78,14 @@ func jobsOf(f *serverFlags, s subject) (jobs []*judging, err error) {
 		return nil, first
 	}
 	return jobs, separateReports(f, s, jobs)
+}
+
+// idsFor leaves out the ids that bind others of the profiles that are judged, and not this one.
+func idsFor(cat *requirements.Catalogue, ids []string, p protocol.Profile, all []protocol.Profile) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		row, _, err := cat.Lookup(strings.TrimSpace(id))
+		return err == nil && !row.Binds(string(p)) && slices.ContainsFunc(all, func(o protocol.Profile) bool { return row.Binds(string(o)) })
+	})
 }
 
 // separateReports gives each run the folder of its report: one below that of all, where there are several profiles. What an

@@ -46,7 +46,7 @@ func encoding(s *suite) {
 		}
 		t.Barrier(srv)
 		if !t.WithoutModel() {
-			_, err := t.loneSurrogate(srv, t.Session())
+			_, _, err := t.loneSurrogate(srv, t.Session())
 			t.Need("the server goes on", err)
 		}
 		t.Exercised(srv, "S-ENC-05")
@@ -58,7 +58,7 @@ func encoding(s *suite) {
 	})
 	s.It("S-ENC-09", shared, func(t *T) {
 		srv := t.Shared()
-		got, err := t.loneSurrogate(srv, t.Session())
+		_, got, err := t.loneSurrogate(srv, t.Session())
 		t.Need("the server goes on", err)
 		t.Observe("what the model gets of a lone surrogate", "%s", got)
 	})

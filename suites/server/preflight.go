@@ -67,15 +67,14 @@ func (r *runner) explain(ctx context.Context, s *harness.Server, err error) erro
 	return fmt.Errorf("%s: %w%s", argv[0], err, tail(s.Process().Stderr()))
 }
 
+// mostTail bounds what is shown of stderr, in bytes.
+const mostTail = 2000
+
 // tail quotes the end of stderr, "" where there was nothing.
 func tail(e process.StderrInfo) string {
-	const most = 2000
-	text := e.Tail
+	text := e.Tail[max(0, len(e.Tail)-mostTail):]
 	if len(text) == 0 {
 		return ""
-	}
-	if len(text) > most {
-		text = text[len(text)-most:]
 	}
 	return fmt.Sprintf("; the end of its stderr:\n%s", text)
 }

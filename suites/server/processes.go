@@ -144,4 +144,5 @@ func (t *T) leave() {
 			s.Spoil("the spec of " + t.ID + " did not pass on it")
 		}
 	}
+	t.measure()
 }

@@ -36,7 +36,7 @@ func Run(ctx context.Context, cfg Config) (*reports.Run, error) {
 	specs = spec.Applicable(ledger, specs, r.lacking())
 	r.pool = newPool(ctx, suite.inOrder(specs), r.launched)
 	spec.All(ctx, ledger, "server", specs, spec.Hooks[*T]{
-		Begin: r.newT, Leave: (*T).leave, Result: func() *reports.Run { return r.result(false, "") },
+		Begin: r.newT, Diagnose: (*T).diagnose, Leave: (*T).leave, Result: func() *reports.Run { return r.result(false, "") },
 	})
 	r.close(ctx)
 	if ctx.Err() != nil {
@@ -55,9 +55,7 @@ func (r *runner) result(final bool, unreached string) *reports.Run {
 		Name: t.Name, Argv: r.launch.Command.Argv, Dir: r.launch.Command.Dir, Env: spec.EnvNames(r.launch.Command.Env), Target: t.Path,
 		Cwd: r.launch.Cwd, Provider: t.Provider, Model: t.Model, ModelEndpoint: string(t.ModelEndpoint), ServerVersion: r.version,
 	}
-	if r.startup > 0 {
-		run.Diagnosis = &reports.Diagnosis{StartupSeconds: r.startup.Seconds()}
-	}
+	run.Diagnosis = r.diagnosis()
 	if r.spoken != "" && r.cfg.Instead != nil {
 		run.Hint = r.cfg.Instead(r.spoken)
 	}

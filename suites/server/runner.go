@@ -32,11 +32,12 @@ type runner struct {
 	barrier int // index in harness.Barriers of what this subject answers
 	pool    *pool
 
-	closing sync.Once
-	mu      sync.Mutex
-	shared  *harness.Server
-	apart   *harness.Server   // see T.Apart
-	all     []*harness.Server // that may still run
+	closing   sync.Once
+	mu        sync.Mutex
+	shared    *harness.Server
+	apart     *harness.Server    // see T.Apart
+	all       []*harness.Server  // that may still run
+	processes []*process.Process // that were started
 
 	counter     atomic.Int64
 	blame       attribution
@@ -106,7 +107,7 @@ func (r *runner) layOut(scratch string) (*harness.Launch, func(string) string, e
 		},
 		Deadlines: deadlines,
 		Cwd:       ready.Cwd, Provider: t.Provider, Model: t.Model,
-		OnStart:       r.cfg.OnStart,
+		OnStart:       r.started,
 		OnViolation:   r.violated,
 		OnLine:        r.line,
 		PatientAtExit: func() bool { return !r.leftChild.Load() },

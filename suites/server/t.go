@@ -26,6 +26,9 @@ type T struct {
 	apart   *harness.Server   // the process with directories of its own, likewise
 	tags    int
 
+	diagnosed *harness.Server // the process that the diagnosis is about
+	diagnosis *reports.Diagnosis
+
 	hurry      bool   // a property has failed, and a smaller counterexample is looked for
 	shrinkTime string // for its properties; "" for the default
 }

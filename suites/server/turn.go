@@ -48,7 +48,11 @@ func PromptBlocks(session string, blocks ...any) map[string]any {
 }
 
 // Script makes a script of steps under a tag of its own.
-func (t *T) Script(steps ...model.Step) model.Script { return model.NewScript(t.Tag(), steps...) }
+func (t *T) Script(steps ...model.Step) model.Script {
+	s := model.NewScript(t.Tag(), steps...)
+	t.Scripted(s.Marker())
+	return s
+}
 
 // Begin sends a prompt whose turn follows the script.
 func (t *T) Begin(s *harness.Server, session string, script model.Script) *Turn {
@@ -86,6 +90,12 @@ func (t *T) AtGate(turn *Turn, gate *model.Gate) {
 // Run sends a prompt and waits until its turn settled.
 func (t *T) Run(s *harness.Server, session string, steps ...model.Step) Settled {
 	return t.Begin(s, session, t.Script(steps...)).Settle()
+}
+
+// begun reports whether there is any sign that a prompt was taken.
+func (t *T) begun(turn *Turn, script model.Script) bool {
+	_, answered := turn.Now()
+	return answered || len(turn.Events()) > 0 || len(t.run.stub.CallsByTag(script.Tag)) > 0
 }
 
 // Settle waits until the turn settled, as the profile defines it; the spec ends

@@ -21,6 +21,7 @@ type recorder struct {
 	joined  bool // lines of this process stand in an earlier transcript
 	file    *os.File
 	out     *wire.TranscriptWriter
+	sent    input
 }
 
 // mostBacklog bounds the lines, in bytes, that wait for a spec.
@@ -33,6 +34,7 @@ const keepOfLine = 256 << 10
 func (r *recorder) line(l wire.Line) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.sent.add(l)
 	if r.out != nil {
 		_ = r.out.Write(l) // a full disk must not change a verdict; the report that follows says so
 		return
@@ -55,6 +57,7 @@ func (r *recorder) attach(path string, h wire.Header) error {
 	if err != nil {
 		return fmt.Errorf("write a transcript: %w", err)
 	}
+	r.sent.restart(r.backlog, r.joined)
 	if len(r.backlog) > 0 {
 		h.Started = r.backlog[0].At
 	}
@@ -154,12 +157,16 @@ func (t *T) Transcribe(conversation any, subject []string) {
 		return
 	}
 	t.transcripts++
+	t.recorders = append(t.recorders, rec)
 	h := wire.Header{Profile: string(r.Profile), Subject: subject, Title: t.ID}
 	if err := rec.attach(filepath.Join(r.Transcripts, transcriptName(t.ID, t.transcripts)), h); err != nil {
 		r.Note("%v", err)
 	}
 }
 
-func transcriptName(id string, n int) string {
-	return fmt.Sprintf("%s.%d.jsonl", strings.ReplaceAll(id, "/", "."), n)
+func transcriptName(id string, n int) string { return fileName(id, n) + ".jsonl" }
+
+// fileName is how the files of the n-th conversation of a spec begin.
+func fileName(id string, n int) string {
+	return fmt.Sprintf("%s.%d", strings.ReplaceAll(id, "/", "."), n)
 }

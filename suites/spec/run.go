@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,6 +27,9 @@ type Run struct {
 	begun   time.Time
 	current atomic.Pointer[string] // the id of the spec that runs
 	recorders
+
+	finding sync.Mutex
+	broken  []string // rows that monitors found broken in the spec that runs
 }
 
 // NewRun starts a run whose result is about these ids.
@@ -46,6 +50,20 @@ func (r *Run) Violated(v protocol.Violation) {
 		o.Repeat = r.repeat(v.Row)
 	}
 	r.Results.Record(v.Row, o)
+	r.finding.Lock()
+	defer r.finding.Unlock()
+	if !slices.Contains(r.broken, v.Row) {
+		r.broken = append(r.broken, v.Row)
+	}
+}
+
+// takeBroken gives the rows that monitors found broken since the last call.
+func (r *Run) takeBroken() []string {
+	r.finding.Lock()
+	defer r.finding.Unlock()
+	ids := r.broken
+	r.broken = nil
+	return ids
 }
 
 // repeat is the command that repeats these ids alone.
@@ -121,6 +139,9 @@ const timeout = 30 * time.Minute
 type Hooks[B any] struct {
 	// Begin makes what the body of a spec is given, around t.
 	Begin func(t *T) B
+	// Diagnose says what has become of the subject in a spec that does not hold,
+	// before Leave, which may add to it; nil is allowed.
+	Diagnose func(B) *reports.Diagnosis
 	// Leave puts in order what the spec has used, when its verdict is known.
 	Leave func(B)
 	// Result is the run as it stands, to be saved.
@@ -170,6 +191,7 @@ func one[B any](ctx context.Context, r *Run, e Entry[B], i, of int, h Hooks[B]) 
 	defer cancel()
 	t := &T{Ctx: ctx, ID: e.ID, run: r, level: e.Row.Level}
 	b := h.Begin(t)
+	r.takeBroken() // what was found between two specs belongs to neither
 	r.current.Store(&e.ID)
 	if r.Progress != nil {
 		r.Progress.Started(e.ID, i, of)
@@ -177,6 +199,10 @@ func one[B any](ctx context.Context, r *Run, e Entry[B], i, of int, h Hooks[B]) 
 	start := time.Now()
 	t.perform(func() { e.Body(b) })
 	t.outcome.Seconds = time.Since(start).Seconds()
+	var diagnosis *reports.Diagnosis
+	if !t.Sound() && h.Diagnose != nil {
+		diagnosis = h.Diagnose(b)
+	}
 	h.Leave(b)
 	if t.stopped || ctx.Err() != nil && !t.Failed() {
 		return reports.Outcome{}
@@ -189,6 +215,17 @@ func one[B any](ctx context.Context, r *Run, e Entry[B], i, of int, h Hooks[B]) 
 		t.outcome.Transcript = "transcripts/" + transcriptName(e.ID, 1)
 	}
 	r.Results.Record(e.ID, t.outcome)
+	broken := r.takeBroken()
+	if !t.Sound() {
+		broken = append(broken, e.ID)
+	}
+	if len(broken) > 0 {
+		kept := t.keepInput()
+		kept.Diagnosis = diagnosis
+		for _, id := range broken {
+			r.Results.Attach(id, kept)
+		}
+	}
 	o, _ := r.Results.Outcome(e.ID) // with what the monitor saw of it
 	if r.Progress != nil {
 		r.Progress.Ended(e.ID, o)

@@ -26,6 +26,8 @@ type T struct {
 	found       []reports.Mismatch
 	stopped     bool // the run was stopped: no verdict
 	transcripts int
+	recorders   []*recorder
+	scripts     []string
 }
 
 // Stopped ends the body of a spec; its outcome says why.
