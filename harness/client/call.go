@@ -63,7 +63,7 @@ func (d *Driver) sendCommand(m command, refused bool) (*Call, error) {
 	}
 	d.mu.Unlock()
 
-	line := append(encode(m), '\n')
+	line := append(Encode(m), '\n')
 	d.writing.Lock()
 	defer d.writing.Unlock()
 	d.mu.Lock()

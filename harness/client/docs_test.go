@@ -125,9 +125,9 @@ func TestCommandsFitTheSchema(t *testing.T) {
 		t.Run(m.Call, func(t *testing.T) {
 			g := NewWithT(t)
 			m.ID = 7
-			doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(encode(m))))
+			doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(Encode(m))))
 			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(whole.Validate(doc)).To(Succeed(), "%s", encode(m))
+			g.Expect(whole.Validate(doc)).To(Succeed(), "%s", Encode(m))
 		})
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// encode makes JSON of what the suite made up. Raw JSON values in it stay as they are written, whatever is wrong with
+// Encode makes JSON of what the suite made up. Raw JSON values in it stay as they are written, whatever is wrong with
 // them.
-func encode(v any) jsontext.Value {
+func Encode(v any) jsontext.Value {
 	if raw, ok := v.(jsontext.Value); ok {
 		return raw
 	}

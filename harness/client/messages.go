@@ -92,7 +92,7 @@ func (p Prompt) blocks() jsontext.Value {
 	if p.Blocks != nil {
 		return p.Blocks
 	}
-	return encode([]any{TextBlock(p.Text)})
+	return Encode([]any{TextBlock(p.Text)})
 }
 
 // Notification is one as the SDK handed it over.

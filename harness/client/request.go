@@ -51,7 +51,7 @@ func (q *Request) Error(code int, text string, data ...any) []byte {
 	if len(data) > 0 {
 		e["data"] = data[0]
 	}
-	return q.ErrorRaw(encode(e))
+	return q.ErrorRaw(Encode(e))
 }
 
 // ErrorRaw is the line of a response with this error member, whatever it is.
@@ -61,21 +61,21 @@ func (q *Request) ErrorRaw(v jsontext.Value) []byte {
 
 // ResultLine is the line of a response under any id.
 func ResultLine(id wire.ID, v any) []byte {
-	return []byte(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", id.Token(), encode(v)))
+	return []byte(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", id.Token(), Encode(v)))
 }
 
 // RequestLine is the line of a request, which no sound server writes. Params that are nil are left out.
 func RequestLine(id wire.ID, method string, params any) []byte {
 	more := ""
 	if params != nil {
-		more = `,"params":` + string(encode(params))
+		more = `,"params":` + string(Encode(params))
 	}
-	return []byte(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%s%s}`+"\n", id.Token(), encode(method), more))
+	return []byte(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%s%s}`+"\n", id.Token(), Encode(method), more))
 }
 
 // NotificationLine is the line of a notification.
 func NotificationLine(method string, params any) []byte {
-	return []byte(fmt.Sprintf(`{"jsonrpc":"2.0","method":%s,"params":%s}`+"\n", encode(method), encode(params)))
+	return []byte(fmt.Sprintf(`{"jsonrpc":"2.0","method":%s,"params":%s}`+"\n", Encode(method), Encode(params)))
 }
 
 // NewID gives an id that no request of this process has: for what a server must not ask.

@@ -143,7 +143,7 @@ func (c *Client) Prompt(ctx context.Context, p Prompt) (Outcome, error) {
 func (c *Client) GoRequest(method string, params any) (*Call, error) {
 	m := command{Call: CallRequest, Method: &method}
 	if params != nil {
-		m.Params = encode(params)
+		m.Params = Encode(params)
 	}
 	return c.send(m)
 }

@@ -42,7 +42,7 @@ func (s *Session) event(kind string, data any) []byte {
 		Seq  int            `json:"seq"`
 		Time int64          `json:"time"`
 		Data jsontext.Value `json:"data"`
-	}{kind, s.seq, time.Now().UnixMilli(), encode(data)}
+	}{kind, s.seq, time.Now().UnixMilli(), Encode(data)}
 	s.seq++
 	return NotificationLine(protocol.NotificationEvent, object{"sessionId": s.ID, "event": e})
 }

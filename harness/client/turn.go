@@ -34,7 +34,9 @@ type Played struct {
 	Response []byte
 	After    [][]byte
 
-	MessageID string // the receipt
+	MessageID string         // the receipt
+	Status    string         // of the outcome; "" in receipt, where there is none
+	Reason    jsontext.Value // of the turn
 	Session   *Session
 }
 
@@ -56,7 +58,7 @@ func (q *Request) Turn(t Turn) Played {
 	if reason == nil {
 		reason = Reason(protocol.KindCompleted)
 	}
-	p := Played{Session: s}
+	p := Played{Session: s, Reason: Encode(reason)}
 	profile := q.rt.Profile()
 	if profile == protocol.Receipt {
 		p.MessageID = q.rt.messageID()
@@ -67,15 +69,15 @@ func (q *Request) Turn(t Turn) Played {
 	}
 	p.Before = append([][]byte{s.TurnStart()}, t.body(q, s, "m1")...)
 	p.Before = append(p.Before, s.TurnEnd(reason))
-	status := t.Status
-	if status == "" {
-		status = t.settled(profile, reason)
+	p.Status = t.Status
+	if p.Status == "" {
+		p.Status = settled(profile, p.Reason)
 	}
 	if profile == protocol.Accepted {
-		p.Before = append(p.Before, s.Finished(status, reason))
+		p.Before = append(p.Before, s.Finished(p.Status, reason))
 		p.Response = q.Result(object{"accepted": true})
 	} else {
-		p.Response = q.Result(object{"status": status, "reason": reason})
+		p.Response = q.Result(object{"status": p.Status, "reason": reason})
 	}
 	return p
 }
@@ -103,8 +105,8 @@ func (t Turn) body(q *Request, s *Session, messageID string) [][]byte {
 	return lines
 }
 
-func (t Turn) settled(profile protocol.Profile, reason any) string {
-	o, _ := wire.AsObject(encode(reason))
+func settled(profile protocol.Profile, reason jsontext.Value) string {
+	o, _ := wire.AsObject(reason)
 	status := protocol.SettledStatus(wire.Unquote(o["kind"]), false)
 	if profile == protocol.Accepted && status != "ok" {
 		return "error"
