@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -47,6 +49,21 @@ func (f *judgingFlags) addProcess(subject string) {
 	f.set.StringArrayVar(&f.env, "env", nil, "`NAME=VALUE` for the "+subject+"'s environment, repeated for several")
 	f.set.StringSliceVar(&f.inherit, "inherit-env", nil, "`NAME` of a variable of yours to pass on, repeated for several")
 	f.set.Float64Var(&f.timeoutScale, "timeout-scale", 1, "`factor` for all deadlines")
+}
+
+// checkEnvironment finds what is wrong in --env and --inherit-env.
+func (f *judgingFlags) checkEnvironment() error {
+	for _, entry := range f.env {
+		if name, _, ok := strings.Cut(entry, "="); !ok || name == "" {
+			return misuse("--env %q is not of the form NAME=VALUE (--inherit-env NAME passes on one of yours)", entry)
+		}
+	}
+	for i, name := range f.inherit {
+		if f.inherit[i] = strings.TrimSpace(name); f.inherit[i] == "" || strings.Contains(name, "=") {
+			return misuse("--inherit-env takes the name of a variable, not %q", name)
+		}
+	}
+	return nil
 }
 
 // addJudging adds the flags that say what is judged, how strictly, and what is shown.

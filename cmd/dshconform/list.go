@@ -3,12 +3,14 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dshconform/dshconform/fixtures/refserver"
+	"github.com/dshconform/dshconform/suites/client"
 	"github.com/dshconform/dshconform/suites/requirements"
 	"github.com/dshconform/dshconform/suites/server"
 )
@@ -94,6 +96,7 @@ can't judge yet is marked "not yet".`,
 // listRows describes the rows that a filter selects, with what this program has for each.
 func listRows(cat *requirements.Catalogue, selected func(requirements.Row) bool) []listedRow {
 	done := server.Implemented(cat)
+	maps.Copy(done, client.Implemented(cat))
 	faults := faultsByID()
 	var rows []listedRow
 	for _, r := range cat.Rows("") {

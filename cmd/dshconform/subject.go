@@ -131,22 +131,17 @@ func (s *subject) first() protocol.Profile {
 
 // merge lets the flags win over what the target says.
 func merge(t *target.Target, f *serverFlags) error {
+	if err := f.checkEnvironment(); err != nil {
+		return err
+	}
 	for _, entry := range f.env {
-		name, value, ok := strings.Cut(entry, "=")
-		if !ok || name == "" {
-			return misuse("--env %q is not of the form NAME=VALUE (--inherit-env NAME passes on one of yours)", entry)
-		}
+		name, value, _ := strings.Cut(entry, "=")
 		t.Env = append(without(t.Env, name), target.Variable{Name: name, Value: value})
 		for i := range t.Profiles {
 			t.Profiles[i].Env = without(t.Profiles[i].Env, name)
 		}
 	}
-	for _, name := range f.inherit {
-		if name = strings.TrimSpace(name); name == "" || strings.Contains(name, "=") {
-			return misuse("--inherit-env takes the name of a variable, not %q", name)
-		}
-		t.Inherit = append(t.Inherit, name)
-	}
+	t.Inherit = append(t.Inherit, f.inherit...)
 	for flag, to := range map[string]*string{"cwd": &t.Cwd, "process-cwd": &t.ProcessCwd, "provider": &t.Provider, "model": &t.Model} {
 		if f.changed(flag) {
 			*to = *map[string]*string{"cwd": &f.cwd, "process-cwd": &f.processCwd, "provider": &f.provider, "model": &f.model}[flag]

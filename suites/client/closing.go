@@ -1,0 +1,179 @@
+package client
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	harness "github.com/dshconform/dshconform/harness/client"
+	"github.com/dshconform/dshconform/harness/deadline"
+	"github.com/dshconform/dshconform/harness/protocol"
+)
+
+// closing: how a client lets go of its runtime: politely first, and then for good.
+func closing(s *suite) {
+	s.It("C-CLS-01", ladder)
+	s.It("C-CLS-02/idempotent", func(t *T) {
+		p := t.Launch()
+		for _, which := range []string{"a first", "a second"} {
+			if !t.closes(p.Client, which+" close returns without an error", Shown{rt: p.RT}) {
+				return
+			}
+		}
+		p.failsLater("a call behind close fails")
+	})
+	s.It("C-CLS-02/before-start", func(t *T) {
+		c := t.Client(nil)
+		if !t.closes(c, "close returns without an error before the runtime was started", Shown{}) {
+			return
+		}
+		const expected = "a call behind close fails"
+		call, err := c.GoInitialize()
+		t.Need("make a call", err)
+		rt, err := c.Accept(t.Ctx, harness.Behaviour{}, t.own(call))
+		switch {
+		case rt != nil:
+			t.Fail(expected, "the SDK launches its runtime")
+		case t.Judge(err, expected):
+			t.Fails(call, expected, Shown{})
+		}
+	})
+	s.It("C-CLS-03", failedHandshake)
+}
+
+// closes judges that close returns.
+func (t *T) closes(c *harness.Client, expected string, show Shown) bool {
+	call, err := c.GoClose()
+	t.Need("close", err)
+	return t.closed(call, c.Graces(), expected, show)
+}
+
+func (t *T) closed(call *harness.Call, graces time.Duration, expected string, show Shown) bool {
+	reply, ok := t.EndedWithin(t.own(call), graces+t.run.deadlines.Exit, expected, show)
+	if ok && reply.Err != nil {
+		t.Fail(expected, reply.Err.Error(), show.frames()...)
+	}
+	return ok && reply.Err == nil
+}
+
+// rung is how much of the steps of close a runtime ignores. It ends at the last of the
+// steps that have to come, in their order.
+type rung struct {
+	name  string
+	b     harness.Behaviour
+	steps []string
+}
+
+var rungs = []rung{
+	{"a sound runtime", harness.Behaviour{}, []string{"shutdown"}},
+	{"a runtime that answers shutdown and lives on", harness.Behaviour{IgnoreShutdown: true}, []string{"shutdown", "stdin ended"}},
+	{"a runtime that lives on behind the end of stdin", harness.Behaviour{IgnoreShutdown: true, IgnoreEOF: true},
+		[]string{"shutdown", "stdin ended", "SIGTERM"}},
+	{"a runtime that ignores everything", harness.Stubborn(), []string{"shutdown", "stdin ended", "SIGTERM", "killed"}},
+}
+
+// ladder closes clients of runtimes that ignore one step after the other: all of them
+// at once where the driver can, because graces may be long.
+func ladder(t *T) {
+	peers := make([]*Peer, len(rungs))
+	calls := make([]*harness.Call, len(rungs))
+	for i, r := range rungs {
+		peers[i] = t.LaunchWith(r.b, func(o *harness.CreateOptions) {
+			if t.Hello.Takes("close") {
+				o.CloseTimeout = t.run.brief
+			}
+		})
+	}
+	for i, p := range peers {
+		var err error
+		calls[i], err = p.GoClose()
+		t.Need("close", err)
+		if !t.Hello.Concurrent {
+			t.climbed(rungs[i], p, calls[i])
+		}
+	}
+	for i, p := range peers {
+		if t.Hello.Concurrent {
+			t.climbed(rungs[i], p, calls[i])
+		}
+	}
+}
+
+// climbed judges one close.
+func (t *T) climbed(r rung, p *Peer, call *harness.Call) {
+	show := Shown{rt: p.RT}
+	if !t.closed(call, p.Graces(), "close returns within the graces that the driver declares, of "+r.name, show) {
+		return
+	}
+	reply, _ := call.Over()
+	if !t.Judge(p.RT.AwaitGone(t.Ctx, t.run.deadlines.Leave), "close returns after the process is gone, of "+r.name, show.frames()...) {
+		return
+	}
+	t.stepsOf(r, p)
+	ended := p.RT.Steps()
+	late := ended[len(ended)-1].At.Sub(reply.At)
+	bound := max(t.run.brief/2, 2*t.run.deadlines.Grace)
+	t.Expect(late < bound, "close returns after the process is gone, of "+r.name, fmt.Sprintf("it returns %s before", deadline.Span(late)), show.frames()...)
+}
+
+// allSteps are the steps of close in their order.
+var allSteps = []string{"shutdown", "stdin ended", "SIGTERM", "killed"}
+
+// stepsOf judges the steps that a close has taken. Some may follow the one at which the
+// runtime ends, which may be slow, but not before the grace of that step is over.
+func (t *T) stepsOf(r rung, p *Peer) {
+	expected := fmt.Sprintf("close of %s takes the steps %s, in this order", r.name, strings.Join(r.steps, ", "))
+	var seen []string
+	var at []time.Time
+	for _, s := range p.RT.Steps() {
+		if name := s.String(); s.Kind != harness.StepExited && !slices.Contains(seen, name) {
+			seen, at = append(seen, name), append(at, s.At)
+		}
+	}
+	told := "it takes " + strings.Join(seen, ", ")
+	if len(seen) < len(r.steps) || !slices.Equal(seen, allSteps[:len(seen)]) {
+		t.Fail(expected, told, Shown{rt: p.RT}.frames()...)
+		return
+	}
+	// stdin may end as soon as shutdown was answered.
+	for i := max(1, len(r.steps)-1); i+1 < len(seen); i++ {
+		if waited := at[i+1].Sub(at[i]); waited < t.grace(seen[i], p.Client)/2 {
+			t.Fail(expected+", and waits in between", fmt.Sprintf("%s, the last %s behind the one before it", told, deadline.Span(waited)), Shown{rt: p.RT}.frames()...)
+			return
+		}
+	}
+}
+
+// grace is how long close waits at most behind a step, 0 where it does not.
+func (t *T) grace(step string, c *harness.Client) time.Duration {
+	ms := map[string]*float64{"shutdown": t.Hello.Graces.Shutdown, "stdin ended": t.Hello.Graces.EOF, "SIGTERM": t.Hello.Graces.Term}[step]
+	switch {
+	case ms == nil:
+		return 0
+	case t.Hello.Takes("close"):
+		return t.run.brief
+	}
+	return time.Duration(*ms * float64(time.Millisecond))
+}
+
+// failedHandshake refuses initialize and lives on: nobody may be left who could close
+// the client.
+func failedHandshake(t *T) {
+	c := t.Client(func(o *harness.CreateOptions) {
+		if t.Hello.Takes("close") {
+			o.CloseTimeout = t.run.brief
+		}
+	})
+	rt, handshake, err := c.Begin(t.Ctx, harness.Behaviour{Manual: []string{protocol.MethodInitialize}})
+	t.Need("launch the runtime", err)
+	show := Shown{rt: rt}
+	q, err := rt.Next(t.Ctx, protocol.MethodInitialize)
+	t.Need("initialize reaches the runtime", err)
+	t.Need("answer initialize", rt.Write(t.Ctx, q.Error(protocol.CodeHandler, "no such provider")))
+	if _, ok := t.Fails(t.own(handshake), "a refused initialize fails the call", show); !ok {
+		return
+	}
+	err = rt.AwaitVanished(t.Ctx, c.Graces()+t.run.deadlines.Exit)
+	t.Judge(err, "the runtime is ended and waited for when its handshake has failed", show.frames()...)
+}

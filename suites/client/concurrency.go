@@ -1,0 +1,98 @@
+package client
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	harness "github.com/dshconform/dshconform/harness/client"
+	"github.com/dshconform/dshconform/harness/protocol"
+)
+
+// concurrency: several calls at once, and pipes that fill.
+func concurrency(s *suite) {
+	s.It("C-CON-01", together)
+	s.It("C-CON-02", func(t *T) {
+		const expected = "1 MiB on stderr does not block the client"
+		a := t.Asked()
+		noise := []byte(strings.Repeat("a log line that nobody waits for, 64 bytes long with its newline\n", 1<<14))
+		if t.Judge(a.RT.WriteStderr(t.Ctx, noise), expected, a.Shown.frames()...) {
+			a.Settles(expected+": the call behind it settles", a.Turn(harness.Turn{}))
+		}
+	})
+	s.It("C-CON-03", slowReader)
+}
+
+// together starts long prompts while nothing is read, so that the pipe is full of the
+// first when the others begin.
+func together(t *T) {
+	const calls, size = 8, 256 << 10
+	const expected = "concurrent prompts reach the runtime as whole lines, and each gets its own outcome"
+	p := t.Launch(protocol.MethodPrompt)
+	show := p.Since()
+	resume := p.RT.Stall()
+	defer resume()
+	var made []*harness.Call
+	var prompts []harness.Prompt
+	for i := range calls {
+		prompt := harness.Prompt{SessionID: t.Session(), Text: strings.Repeat(string(rune('a'+i)), size)}
+		c, err := p.GoPrompt(prompt)
+		t.Need("make several calls at once", err)
+		made, prompts = append(made, t.own(c)), append(prompts, prompt)
+	}
+	t.Client(nil) // when the driver has done this it has begun the calls before it
+	resume()
+	asked := make([]*Asked, calls)
+	for i, prompt := range prompts {
+		q, err := p.RT.NextPrompt(t.Ctx, prompt.SessionID)
+		if !t.Judge(err, expected, show.frames()...) {
+			t.d.Spoil("stuck in " + t.ID)
+			return
+		}
+		if !t.Expect(q.Text() == prompt.Text, expected, "a prompt is not what the caller gave: "+differs(q.Text(), prompt.Text), show.frames()...) {
+			return
+		}
+		asked[i] = &Asked{Call: made[i], Peer: p, Q: q, Shown: show}
+	}
+	for _, a := range asked {
+		if !a.Settles(expected, a.Turn(harness.Turn{})) {
+			return
+		}
+	}
+}
+
+// slowReader reads a prompt of 16 MiB in small pieces, with stalls.
+func slowReader(t *T) {
+	const expected = "a prompt of 16 MiB reaches a runtime that reads slowly whole"
+	p := t.Launch(protocol.MethodPrompt)
+	text := strings.Repeat("16 MiB of text, 24 bytes\n", 16<<20/25+1)
+	show := p.Since()
+	resume := p.RT.Stall()
+	defer resume()
+	prompt := harness.Prompt{SessionID: t.Session(), Text: text}
+	c, err := p.GoPrompt(prompt)
+	t.Need("make a call", err)
+	p.RT.Pace(32<<10, 200*time.Microsecond)
+	resume()
+	q, err := p.RT.NextPrompt(t.Ctx, prompt.SessionID)
+	if !t.Judge(err, expected, show.frames()...) {
+		t.d.Spoil("stuck in " + t.ID)
+		return
+	}
+	p.RT.Pace(0, 0)
+	if !t.Expect(q.Text() == text, expected, "its text is not what the caller gave: "+differs(q.Text(), text), show.frames()...) {
+		return
+	}
+	a := &Asked{Call: t.own(c), Peer: p, Q: q, Shown: show}
+	a.Settles(expected+", and settles", a.Turn(harness.Turn{}))
+}
+
+// differs says where a text departs from the one that it should be.
+func differs(got, want string) string {
+	for i := range min(len(got), len(want)) {
+		if got[i] != want[i] {
+			return fmt.Sprintf("from byte %d on it is another one: %+q", i, protocol.Short(got[i:]))
+		}
+	}
+	return fmt.Sprintf("it has %d bytes of %d", len(got), len(want))
+}

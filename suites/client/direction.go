@@ -1,0 +1,122 @@
+package client
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	harness "github.com/dshconform/dshconform/harness/client"
+	"github.com/dshconform/dshconform/harness/protocol"
+	"github.com/dshconform/dshconform/harness/wire"
+)
+
+// strayMethod is the method of a request that no server of this protocol writes.
+const strayMethod = "dshconform/stray"
+
+// direction: a client asks and listens; it never announces and never answers.
+func direction(s *suite) {
+	s.It("C-DIR-01", func(t *T) {
+		p := t.everyday()
+		if t.Hello.Takes("call") {
+			t.timedOut() // some cancel then
+		}
+		t.Exercised(p, "C-DIR-01")
+	})
+	s.It("C-DIR-02", func(t *T) {
+		// What a client writes because of a request comes before what it writes because
+		// of later lines, or at the latest before it has closed.
+		p := t.Launch(protocol.MethodPrompt)
+		for range 3 {
+			t.Need("write a request", p.RT.Write(t.Ctx, p.strays(p.RT.NewID())...))
+			a := p.Ask()
+			t.Need("write requests and the answer", p.RT.Write(t.Ctx, append(p.strays(p.RT.NewID()), a.Turn(harness.Turn{}).Joined())...))
+			_, err := a.Outcome(t.Ctx)
+			t.Need("a prompt settles", err)
+		}
+		p.bye()
+		t.Exercised(p, "C-DIR-02")
+	})
+	s.It("C-DIR-03", func(t *T) {
+		a := t.Asked()
+		if a.Settles("the call in flight settles behind a stray request of the server", a.Turn(harness.Turn{}), a.strays(a.RT.NewID())...) {
+			a.Works("the next call works behind a stray request of the server")
+		}
+	})
+	s.It("C-DIR-04", func(t *T) {
+		a := t.Asked()
+		if a.Settles("a stray request under the id of the call in flight does not settle it", a.Turn(harness.Turn{}), a.strays(a.Q.ID())...) {
+			a.Works("the next call works behind a stray request under the id of an earlier one")
+		}
+	})
+	s.It("C-DIR-05/stall", floodStalls)
+	s.It("C-DIR-05/memory", floodGrows)
+	s.It("C-DIR-05/spin", floodSpins)
+	s.It("C-DIR-06", surface)
+	s.It("C-DIR-07", func(t *T) {
+		a := t.Asked()
+		id := a.RT.NewID()
+		t.Need("write a request and the answer", a.RT.Write(t.Ctx, a.strays(id)[0], a.Turn(harness.Turn{}).Joined()))
+		_, err := a.Outcome(t.Ctx)
+		t.Need("the prompt settles", err)
+		next := a.Ask()
+		t.Need("answer the next prompt", next.RT.Write(t.Ctx, next.Turn(harness.Turn{}).Joined()))
+		_, err = next.Outcome(t.Ctx)
+		t.Need("the next prompt settles", err)
+		a.bye()
+		t.Observe("a stray request of the server", "%s", a.replyTo(id))
+	})
+}
+
+// strays are requests of the server under an id, in the forms that requests have.
+func (p *Peer) strays(id wire.ID) [][]byte {
+	return [][]byte{
+		harness.RequestLine(id, strayMethod, map[string]any{"question": "may I?"}),
+		harness.RequestLine(id, strayMethod, nil),
+		harness.RequestLine(id, protocol.MethodPrompt, map[string]any{"sessionId": "stray", "contentBlocks": []any{}}),
+	}
+}
+
+// replyTo says how the SDK has answered a request of the server.
+func (p *Peer) replyTo(id wire.ID) string {
+	for _, e := range p.RT.Since(0) {
+		if e.Dir != wire.ClientToServer || e.Message.Kind != wire.Response || e.Message.ID.Key() != id.Key() {
+			continue
+		}
+		if e.Message.Error == nil {
+			return "answered with a result"
+		}
+		o, _ := wire.AsObject(e.Message.Error)
+		return fmt.Sprintf("answered with the error %s", given(o["code"]))
+	}
+	return "not answered"
+}
+
+// unused are the names, in lower case and without underscores, under which SDKs have
+// the half of JSON-RPC that a client of this protocol does not have.
+var unused = []string{
+	"notify", "sendnotification", "respond", "responderror", "respondwitherror", "sendresponse", "senderror",
+	"nextrequest", "waitrequest", "receiverequest", "onrequest", "setrequesthandler",
+}
+
+// surface looks through the public members of the SDK.
+func surface(t *T) {
+	d, err := t.run.driver(t.Ctx)
+	t.Need("start the driver", err)
+	t.d = d
+	members, err := d.Surface(t.Ctx)
+	t.Need("list the public surface", err)
+	if len(members) == 0 {
+		t.NotReached("list the public surface", fmt.Errorf("it has no member"))
+	}
+	for _, m := range members {
+		owner, name := "", m
+		if i := strings.LastIndexAny(m, ".#:"); i >= 0 {
+			owner, name = m[:i], m[i+1:]
+		}
+		if strings.Contains(strings.ToLower(owner), "server") {
+			continue // its half is the other one
+		}
+		plain := strings.ToLower(strings.ReplaceAll(name, "_", ""))
+		t.Expect(!slices.Contains(unused, plain), "the public surface has no way to send a notification or to answer a request", "it has "+m)
+	}
+}

@@ -1,0 +1,206 @@
+package client
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+
+	harness "github.com/dshconform/dshconform/harness/client"
+	"github.com/dshconform/dshconform/harness/protocol"
+)
+
+// endings: what a caller sees when the runtime is gone, or silent.
+func endings(s *suite) {
+	s.It("C-END-01/in-flight", func(t *T) {
+		for _, way := range deaths {
+			diesInFlight(t, way)
+		}
+	})
+	s.It("C-END-01/waiting-run", diesInTurn)
+	s.It("C-END-01/later", func(t *T) {
+		for _, way := range deaths {
+			diesBefore(t, way)
+		}
+	})
+	s.It("C-END-02", lastWords)
+	s.It("C-END-03/call", callTimesOut)
+	s.It("C-END-03/initialize", initializeTimesOut)
+	s.It("C-END-04", causeOfDeath)
+}
+
+// death is a way in which a process ends.
+type death struct {
+	name string
+	do   func(*harness.Runtime) error
+}
+
+var deaths = []death{
+	{"exits with 0", func(rt *harness.Runtime) error { return rt.Exit(0) }},
+	{"exits with 3", func(rt *harness.Runtime) error { return rt.Exit(3) }},
+	{"dies by SIGKILL", func(rt *harness.Runtime) error { return rt.Die(syscall.SIGKILL) }},
+}
+
+// diesInFlight has the runtime end while calls wait for it.
+func diesInFlight(t *T, way death) {
+	if t.Failed() {
+		return
+	}
+	expected := "every call in flight fails with an error of class closed when the runtime " + way.name
+	p := t.Launch(protocol.MethodPrompt, "dshconform/ask")
+	asked := []*Asked{p.Ask()}
+	calls := []*harness.Call{asked[0].Call}
+	if t.Hello.Concurrent {
+		calls = append(calls, p.Ask().Call, p.Ask().Call)
+		if t.Hello.Offers(harness.CallRequest) {
+			c, err := p.GoRequest("dshconform/ask", nil)
+			t.Need("send a request", err)
+			_, err = p.RT.Next(t.Ctx, "dshconform/ask")
+			t.Need("a request reaches the runtime", err)
+			calls = append(calls, t.own(c))
+		}
+	}
+	t.Need("end the runtime", way.do(p.RT))
+	for _, c := range calls {
+		if _, ok := t.Fails(c, expected, asked[0].Shown, harness.ClassClosed); !ok {
+			return
+		}
+	}
+}
+
+// diesInTurn has the runtime end in the middle of a turn, as far as that can be without
+// the end of the call: in receipt behind the receipt, in accepted behind the response.
+func diesInTurn(t *T) {
+	const expected = "a run that waits for its end fails with an error of class closed when the runtime dies"
+	a := t.Asked()
+	answer := a.Turn(harness.Turn{})
+	lines := answer.Before
+	switch t.Profile {
+	case protocol.Receipt:
+		lines = append(lines, answer.Response, answer.After[0])
+	case protocol.Accepted:
+		lines = append(lines[:len(lines)-1], answer.Response)
+	}
+	if !a.Write(expected, joined(lines)) {
+		return
+	}
+	t.Need("end the runtime", a.RT.Exit(3))
+	t.Fails(a.Call, expected, a.Shown, harness.ClassClosed)
+}
+
+// diesBefore has the runtime end between two calls. An SDK that launches another one
+// has not failed the call.
+func diesBefore(t *T, way death) {
+	if t.Failed() {
+		return
+	}
+	expected := "every later call fails with an error of class closed when the runtime " + way.name
+	p := t.Launch()
+	t.Need("end the runtime", way.do(p.RT))
+	t.Need("the runtime ends", p.RT.AwaitGone(t.Ctx, t.run.deadlines.Leave))
+	for range 2 {
+		if !p.failsLater(expected, harness.ClassClosed) {
+			return
+		}
+	}
+}
+
+// failsLater judges that a further prompt fails with one of these classes of errors, and
+// launches nothing.
+func (p *Peer) failsLater(expected string, classes ...harness.Class) bool {
+	t := p.t
+	c, err := p.GoPrompt(harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt")})
+	t.Need("make a call", err)
+	rt, err := p.Accept(t.Ctx, harness.Behaviour{}, t.own(c))
+	switch {
+	case rt != nil:
+		t.Fail(expected, "the SDK launches another runtime")
+		return false
+	case err != nil:
+		t.Judge(err, expected)
+		return false
+	}
+	_, ok := t.Fails(c, expected, Shown{}, classes...)
+	return ok
+}
+
+// lastWords has runtimes end right behind an answer, while the SDK is busy with what
+// came before it.
+func lastWords(t *T) {
+	const expected = "an answer that was in the pipe when the runtime ended is delivered"
+	const times = 5
+	for range times {
+		a := t.Asked()
+		answer := a.Turn(harness.Turn{Between: func(s *harness.Session) [][]byte { return numbered(s, 200) }})
+		if !a.Write(expected, answer.Joined()) {
+			return
+		}
+		t.Need("end the runtime", a.RT.Exit(0))
+		if !a.Gets(expected, answer) {
+			return
+		}
+	}
+}
+
+// callTimesOut is silent until the SDK's own time-out has passed, and answers late.
+func callTimesOut(t *T) {
+	p := t.LaunchWith(harness.Behaviour{Manual: []string{protocol.MethodPrompt}}, func(o *harness.CreateOptions) { o.CallTimeout = t.run.brief })
+	a := p.Ask()
+	if _, ok := t.Fails(a.Call, "a call that is never answered fails with an error of class timeout", a.Shown, harness.ClassTimeout); !ok {
+		return
+	}
+	const expected = "a late answer changes nothing: the next call gets its own"
+	late := a.Turn(harness.Turn{}).Joined()
+	if !p.Write(expected, late) {
+		return
+	}
+	// On a machine under load a sound call may be too late as well, and not again and again.
+	const tries = 3
+	for i := range tries {
+		next := p.Ask()
+		answer := next.Turn(harness.Turn{})
+		if !next.Write(expected, answer.Joined()) {
+			return
+		}
+		reply, ok := t.Ended(next.Call, expected, next.Shown)
+		if !ok {
+			return
+		}
+		if i+1 < tries && reply.Err != nil && reply.Err.Class == harness.ClassTimeout {
+			continue
+		}
+		next.Gets(expected, answer)
+		return
+	}
+}
+
+// initializeTimesOut is silent from the start, and answers late.
+func initializeTimesOut(t *T) {
+	c := t.Client(func(o *harness.CreateOptions) { o.InitializeTimeout = t.run.brief })
+	rt, handshake, err := c.Begin(t.Ctx, harness.Behaviour{Manual: []string{protocol.MethodInitialize}})
+	t.Need("launch the runtime", err)
+	p := &Peer{Client: c, RT: rt, t: t}
+	show := Shown{rt: rt}
+	q, err := rt.Next(t.Ctx, protocol.MethodInitialize)
+	t.Need("initialize reaches the runtime", err)
+	const expected = "an initialize that is never answered fails with an error of class timeout"
+	if _, ok := t.Fails(t.own(handshake), expected, show, harness.ClassTimeout); !ok {
+		return
+	}
+	_ = p.RT.Write(t.Ctx, q.Handshake()) // an SDK may have ended its runtime by now
+	t.Launch(protocol.MethodPrompt).Works("a late answer to initialize changes nothing: another client works")
+}
+
+// causeOfDeath looks for the exit code and the end of stderr in the error.
+func causeOfDeath(t *T) {
+	const code, words = 73, "the runtime's last words"
+	a := t.Asked()
+	t.Need("write to stderr", a.RT.WriteStderr(t.Ctx, []byte("some log line\nfatal: "+words+"\n")))
+	t.Need("end the runtime", a.RT.Exit(code))
+	e, ok := t.Fails(a.Call, "the call fails when the runtime dies", a.Shown)
+	if !ok {
+		return
+	}
+	said := e.Message + " " + string(e.Data)
+	t.Expect(strings.Contains(said, fmt.Sprint(code)), fmt.Sprintf("the error carries the exit code, %d", code), "it says: "+protocol.Short(said), a.Shown.frames()...)
+	t.Expect(strings.Contains(said, words), "the error carries the tail of stderr: "+words, "it says: "+protocol.Short(said), a.Shown.frames()...)
+}

@@ -1,0 +1,96 @@
+package client
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+
+	harness "github.com/dshconform/dshconform/harness/client"
+	"github.com/dshconform/dshconform/harness/deadline"
+	"github.com/dshconform/dshconform/harness/protocol"
+	"github.com/dshconform/dshconform/suites/spec"
+)
+
+// flooding is how many stray requests a flood has.
+const flooding = 10_000
+
+// flood writes stray requests of this many bytes each, more or less, and the answer of
+// a prompt behind them, which has to settle.
+func (p *Peer) flood(expected string, size int) bool {
+	a := p.Ask()
+	filler := strings.Repeat("x", size)
+	var b bytes.Buffer
+	for range flooding {
+		b.Write(harness.RequestLine(p.RT.NewID(), strayMethod, map[string]any{"filler": filler}))
+	}
+	return a.Settles(expected, a.Turn(harness.Turn{}), b.Bytes())
+}
+
+func floodStalls(t *T) {
+	p := t.Launch(protocol.MethodPrompt)
+	if p.flood("the call behind 10,000 stray requests settles", 16) {
+		p.Works("the next call works behind 10,000 stray requests")
+	}
+}
+
+// floodGrows floods again and again: what is kept for good shows as memory that grows
+// each time by what was written. Memory that a collector has not yet given back does
+// not.
+func floodGrows(t *T) {
+	const size, rounds = 2 << 10, 5
+	p := t.Launch(protocol.MethodPrompt)
+	memory := func() int64 {
+		u, err := t.d.Usage(t.Ctx)
+		t.Need("measure the memory of the driver", err)
+		return u.Memory
+	}
+	flood := func() {
+		if !p.flood("the call behind 10,000 stray requests settles", size) {
+			t.NotReached("flood the client", fmt.Errorf("the call behind the flood does not settle"))
+		}
+	}
+	flood() // what it needs at all
+	before := memory()
+	var grown int64
+	for range rounds {
+		flood()
+		now := memory()
+		if now-before < flooding*size/2 {
+			return
+		}
+		grown, before = grown+now-before, now
+	}
+	t.Fail("stray requests do not grow the memory of the client without bound",
+		fmt.Sprintf("%d times 10,000 of them, %d MiB each time, and it has grown by %d MiB", rounds, flooding*size>>20, grown>>20))
+}
+
+// floodSpins looks at the CPU time that goes on being used behind a flood. A process is
+// spinning where it works in each of some windows of time, and gets, of all of them, a
+// third of what a loop of our own gets.
+func floodSpins(t *T) {
+	p := t.Launch(protocol.MethodPrompt)
+	if !p.flood("the call behind 10,000 stray requests settles", 16) {
+		t.NotReached("flood the client", fmt.Errorf("the call behind the flood does not settle"))
+	}
+	cpu := func() time.Duration {
+		u, err := t.d.Usage(t.Ctx)
+		t.Need("measure the CPU time of the driver", err)
+		return u.CPU
+	}
+	const windows = 5
+	window := 2 * t.run.deadlines.Grace
+	last := cpu()
+	var used, got time.Duration
+	for range windows {
+		ran := spec.Spin(window, t.Ctx.Done())
+		t.Conclude(t.Ctx.Err())
+		now := cpu()
+		if now-last <= window/10 {
+			return // at rest, or nearly so
+		}
+		used, got, last = used+now-last, got+ran, now
+	}
+	t.Expect(used < got/3, "10,000 stray requests do not leave the client spinning",
+		fmt.Sprintf("without a call in flight it uses all the CPU time that it can get, over %s", deadline.Span(windows*window)))
+}

@@ -1,0 +1,208 @@
+package client
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	harness "github.com/dshconform/dshconform/harness/client"
+	"github.com/dshconform/dshconform/harness/protocol"
+)
+
+// deep is JSON that nests n levels.
+func deep(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+
+// digits is an integer that no machine holds.
+var digits = strings.Repeat("7", 5000)
+
+// carried are lines that have a piece of JSON, or of what is none, in each place where
+// one can stand: alone, in a notification, and in a response that nobody waits for.
+func carried(v string) []string {
+	return []string{
+		v,
+		`{"jsonrpc":"2.0","method":"dshconform/hostile","params":{"value":` + v + `}}`,
+		`{"jsonrpc":"2.0","id":"nobody","result":{"value":` + v + `}}`,
+	}
+}
+
+// framing: how bytes become frames. What comes between frames costs nothing.
+func framing(s *suite) {
+	for _, v := range []struct {
+		name  string
+		lines []string
+	}{
+		{"blank", []string{"", " ", "\t \t", strings.Repeat(" ", 4096), "\n\n"}},
+		{"junk", []string{
+			"hello", "(node:1) Warning: something is deprecated", "{", "}", `{"jsonrpc":"2.0","id":`, `{"jsonrpc":"2.0" "id":"1"}`,
+			"Content-Length: 52", "[2026-12-01T00:00:00Z] INFO started", "<html>", "\x1b[32mready\x1b[0m",
+		}},
+		{"null", []string{"null"}},
+		{"batch", []string{
+			"[]", "[1,2]", `[{"jsonrpc":"2.0","id":"nobody","result":{}}]`,
+			`[{"jsonrpc":"2.0","method":"dshconform/one"},{"jsonrpc":"2.0","method":"dshconform/two","params":{}}]`,
+		}},
+	} {
+		s.It("C-FRM-01/"+v.name, func(t *T) { readOn(t, v.lines) })
+	}
+	s.It("C-FRM-01/crlf", carriageReturns)
+	for _, v := range []struct {
+		name  string
+		lines []string
+	}{
+		{"invalid-utf8", append(carried("\"a\xff\xfe\xc3(b\""), "\xff\xfe\x80")},
+		{"nul", append(carried("\"a\x00b\""), "\x00", "\x00\x00{}")},
+		{"bom", []string{"\ufeff", "\ufeff" + `{"jsonrpc":"2.0","method":"dshconform/hostile"}`, "\ufeffhello"}},
+		{"lone-surrogate", carried(`"a\ud800b\udc00"`)},
+		{"digits", carried(digits)},
+		{"nesting", carried(deep(100_000))},
+	} {
+		s.It("C-FRM-02/"+v.name, func(t *T) { readOn(t, v.lines) })
+	}
+	s.It("C-FRM-03/any-byte", cutAnywhere)
+	s.It("C-FRM-03/byte-by-byte", byteByByte)
+	s.It("C-FRM-03/multibyte", cutInCharacters)
+	for _, v := range []struct {
+		name string
+		size int
+	}{{"below-64k", 64<<10 - 1}, {"at-64k", 64 << 10}, {"above-64k", 64<<10 + 1}, {"1-mib", 1 << 20}, {"16-mib", 16 << 20}} {
+		s.It("C-FRM-04/"+v.name, func(t *T) { longLine(t, v.size) })
+	}
+	for _, v := range []struct{ name, char string }{{"u-2028", "\u2028"}, {"u-2029", "\u2029"}, {"u-0085", "\u0085"}} {
+		s.It("C-FRM-05/"+v.name, func(t *T) { separator(t, v.char) })
+	}
+	s.It("C-FRM-06", damaged)
+}
+
+// readOn writes each line before the answer of a prompt of its own, which has to settle
+// with it.
+func readOn(t *T, lines []string) {
+	p := t.Launch(protocol.MethodPrompt)
+	for _, line := range lines {
+		expected := fmt.Sprintf("the answer is read behind the line %q", protocol.Short(line))
+		a := p.Ask()
+		if !a.Settles(expected, a.Turn(harness.Turn{}), []byte(line+"\n")) {
+			return
+		}
+	}
+	p.Works("the next call works behind such lines")
+}
+
+// carriageReturns ends every line of an answer with CR LF, an empty one before each.
+func carriageReturns(t *T) {
+	const expected = "lines that end with CR LF are read, and empty ones skipped"
+	a := t.Asked()
+	answer := a.Turn(harness.Turn{})
+	var b bytes.Buffer
+	for _, line := range answer.Lines() {
+		b.WriteString("\r\n")
+		b.Write(bytes.TrimSuffix(line, []byte("\n")))
+		b.WriteString("\r\n")
+	}
+	if a.Write(expected, b.Bytes()) && a.Gets(expected, answer) {
+		a.Works("the next call works behind lines that end with CR LF")
+	}
+}
+
+// writeApart writes pieces so that the SDK reads them one by one, and judges that it
+// takes them.
+func (p *Peer) writeApart(expected string, pieces ...[]byte) bool {
+	return p.t.Judge(p.RT.WriteApart(p.t.Ctx, pieces...), expected)
+}
+
+// longLine pads the line with which a call settles to a size, its LF included. White
+// space is the one thing that every reader has to skip.
+func longLine(t *T, size int) {
+	expected := fmt.Sprintf("a line of %d bytes is read, also if nothing follows it", size)
+	a := t.Asked()
+	answer := a.Turn(harness.Turn{})
+	before, last := a.settling(answer)
+	end := bytes.LastIndexByte(last, '}')
+	padded := slices.Concat(last[:end], bytes.Repeat([]byte(" "), size-len(last)), last[end:])
+	if a.Write(expected, append(bytes.Join(before, nil), padded...)) && a.Gets(expected, answer) {
+		a.Works("the next call works behind a long line")
+	}
+}
+
+// separator writes a character raw, in an error that every SDK tells, and in the text of
+// an answer.
+func separator(t *T, char string) {
+	a := t.Asked()
+	said := "be" + char + "hind"
+	a.failsWith(fmt.Sprintf("the caller gets %+q, in the message of an error", char), said, nil)
+	if !t.Failed() {
+		next := a.Ask()
+		next.Settles(fmt.Sprintf("the caller gets %+q, in the text of an answer", char), next.Turn(harness.Turn{Text: said}))
+	}
+}
+
+// failsWith answers with an error, its line cut as the function says, and judges that
+// its message reaches the caller.
+func (a *Asked) failsWith(expected, message string, cut func([]byte) [][]byte) {
+	line := a.Q.Error(protocol.CodeHandler, message)
+	if cut == nil {
+		cut = func(b []byte) [][]byte { return [][]byte{b} }
+	}
+	if !a.writeApart(expected, cut(line)...) {
+		return
+	}
+	reply, ok := a.t.Ended(a.Call, expected, a.Shown)
+	if !ok {
+		return
+	}
+	if reply.Err == nil || !strings.Contains(reply.Err.Message, message) {
+		got := "the call succeeded"
+		if reply.Err != nil {
+			got = fmt.Sprintf("the message is %+q", protocol.Short(reply.Err.Message))
+		}
+		a.t.Fail(expected, got, a.Shown.frames()...)
+	}
+}
+
+// damaged writes an answer whose own line is damaged, and the same call's sound answer
+// behind it: what the call settles with tells what became of the first.
+func damaged(t *T) {
+	p := t.Launch(protocol.MethodPrompt)
+	for _, v := range []struct {
+		what   string
+		damage func([]byte) []byte
+	}{
+		{"a byte order mark before the response", func(line []byte) []byte { return append([]byte("\ufeff"), line...) }},
+		{"an invalid byte in a string of the response", func(line []byte) []byte {
+			return bytes.Replace(line, []byte("damaged"), []byte("dam\xffged"), 1)
+		}},
+	} {
+		a := p.Ask()
+		line := v.damage(a.Q.Error(protocol.CodeHandler, "this one is damaged"))
+		if err := p.RT.Write(t.Ctx, line, a.Turn(harness.Turn{}).Joined()); err != nil {
+			t.Conclude(err)
+			t.Observe(v.what, "the client reads no more")
+			return
+		}
+		reply, err := a.AwaitWithin(t.Ctx, t.run.deadlines.Call)
+		switch {
+		case err != nil:
+			t.Conclude(err)
+			t.d.Spoil("stuck in " + t.ID)
+			t.Observe(v.what, "the call hangs")
+			return
+		case reply.Err == nil:
+			t.Observe(v.what, "the line is ignored, the call waits for another")
+		case strings.Contains(reply.Err.Message, "dam"):
+			t.Observe(v.what, "the call settles with it%s", replaced(reply.Err.Message))
+		default:
+			t.Observe(v.what, "the call fails with an error of class %s", reply.Err.Class)
+		}
+	}
+}
+
+// replaced says what has become of a byte that is no character.
+func replaced(message string) string {
+	switch {
+	case strings.Contains(message, "damaged"):
+		return ""
+	case strings.Contains(message, "dam\ufffdged"):
+		return ", U+FFFD in the place of the byte"
+	}
+	return fmt.Sprintf(", with %+q in the place of the byte", protocol.Short(message))
+}

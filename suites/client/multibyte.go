@@ -1,0 +1,68 @@
+package client
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"unicode"
+
+	harness "github.com/dshconform/dshconform/harness/client"
+	"github.com/dshconform/dshconform/harness/protocol"
+	"github.com/dshconform/dshconform/harness/wire"
+)
+
+// scripts are texts that encodings of a locale do not have, or that several units of one
+// make up.
+var scripts = []string{
+	"你好，世界。日本語のテキスト 한국어", "👋 👩‍👩‍👧 🏳️‍🌈 👍🏽", "e\u0301 ẛ̣ ก็ि", "שלום עולם \u202bمرحبا\u202c", "𝒳 𠮷 😀 \U0010ffff",
+	"\u2028 \u2029 \u0085 \ufeff \ufffd", "tab\t quote\" backslash\\ slash/ \u007f \u0001 \\u0041 \\n", "naïve café ß ÿ", "",
+}
+
+// multibyte: what callers write reaches the wire.
+func multibyte(s *suite) {
+	s.It("C-MB-01", func(t *T) {
+		const expected = "the text of a prompt reaches the wire unchanged"
+		p := t.Launch(protocol.MethodPrompt)
+		r := rand.New(rand.NewPCG(t.run.Seed, 2))
+		texts := scripts
+		for range 20 {
+			texts = append(texts, anyText(r))
+		}
+		for _, text := range texts {
+			a, err := p.ask(harness.Prompt{SessionID: t.Session(), Text: text})
+			if !t.Judge(err, fmt.Sprintf("%s: %+q", expected, text)) {
+				return
+			}
+			t.Expect(a.Q.Text() == text, fmt.Sprintf("%s: %+q", expected, text), fmt.Sprintf("it is %+q", a.Q.Text()), a.Q.Line)
+			a.settle(harness.Turn{})
+			if t.Failed() {
+				return
+			}
+		}
+		blocks := harness.Encode([]any{text("你好 "), text("👋"), object{"type": "dshconform/区块", "内容": "𝒳"}})
+		a, err := p.ask(harness.Prompt{SessionID: t.Text("会话 é 👋"), Blocks: blocks})
+		if !t.Judge(err, "a prompt for a session whose id is no ASCII reaches the wire unchanged") {
+			return
+		}
+		params, _ := wire.AsObject(a.Q.Params())
+		t.Expect(wire.SameValue(params["contentBlocks"], blocks), "content blocks reach the wire unchanged: "+string(blocks), "they are "+given(params["contentBlocks"]), a.Q.Line)
+		a.settle(harness.Turn{})
+	})
+}
+
+// anyText makes a text of characters from anywhere in Unicode.
+func anyText(r *rand.Rand) string {
+	text := make([]rune, r.IntN(40))
+	for i := range text {
+		for {
+			c := rune(r.IntN(unicode.MaxRune + 1))
+			if r.IntN(2) == 0 {
+				c = rune(r.IntN(0x3000))
+			}
+			if c < 0xd800 || c > 0xdfff {
+				text[i] = c
+				break
+			}
+		}
+	}
+	return string(text)
+}

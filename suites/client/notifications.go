@@ -1,0 +1,145 @@
+package client
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	harness "github.com/dshconform/dshconform/harness/client"
+	"github.com/dshconform/dshconform/harness/protocol"
+	"github.com/dshconform/dshconform/harness/wire"
+)
+
+// notifications: what the caller sees of a turn: everything of it, in order, and
+// nothing of anybody else's.
+func notifications(s *suite) {
+	s.It("C-NTF-01", func(t *T) {
+		const expected = "all notifications that were written before the response, in the same chunk too, are in the result of the call"
+		a := t.Asked()
+		answer := a.Turn(harness.Turn{Between: func(s *harness.Session) [][]byte { return numbered(s, 50) }})
+		if a.Settles(expected, answer) {
+			reply, _ := a.Over()
+			t.collected(expected, answer, reply.Outcome(), a.Shown)
+		}
+	})
+	s.It("C-NTF-02", wireOrder)
+	s.It("C-NTF-03/child", func(t *T) { family(t, 1, false) })
+	s.It("C-NTF-03/nested", func(t *T) { family(t, 2, false) })
+	s.It("C-NTF-03/earlier-child", func(t *T) { family(t, 1, true) })
+	s.It("C-NTF-04/notification", func(t *T) {
+		t.goesOn("a notification of an unknown method", func(s *harness.Session) [][]byte {
+			return [][]byte{
+				harness.NotificationLine("dshconform/news", object{"sessionId": s.ID, "text": "new"}),
+				harness.NotificationLine("session.dshconform", object{"sessionId": s.ID}),
+				[]byte(`{"jsonrpc":"2.0","method":"dshconform/bare"}` + "\n"),
+			}
+		})
+	})
+	s.It("C-NTF-04/event-type", func(t *T) {
+		t.goesOn("an event of an unknown type", func(s *harness.Session) [][]byte {
+			return [][]byte{
+				s.Event("dshconform/news", object{"text": "new"}),
+				s.Event("assistant/dshconform", object{"message": object{"role": "assistant", "content": []any{harness.TextBlock("no message")}}}),
+				s.Event("dshconform/list", []any{1, "two"}),
+			}
+		})
+	})
+	s.It("C-NTF-05/callback", throwingCallback)
+	s.It("C-NTF-05/filter", func(t *T) { throwingSubscription(t, harness.FilterThrow, harness.CallbackReport) })
+}
+
+// goesOn judges that a turn with something new in its middle settles, and the next one.
+func (t *T) goesOn(what string, lines func(*harness.Session) [][]byte) {
+	a := t.Asked()
+	if a.Settles("the call settles with "+what+" in its turn", a.Turn(harness.Turn{Between: lines})) {
+		a.Works("the next call works behind " + what)
+	}
+}
+
+// numbered are events of a session, each with a number of its own.
+func numbered(s *harness.Session, n int) (lines [][]byte) {
+	for i := range n {
+		lines = append(lines, s.Event("dshconform/number", object{"n": i}))
+	}
+	return lines
+}
+
+// collected judges that the outcome holds every event of its session that was written.
+// Calls that return with the receipt have collected what came before.
+func (t *T) collected(expected string, answer Answer, o harness.Outcome, show Shown) bool {
+	lines := answer.Notifications()
+	if !t.Hello.Settles && t.Profile == protocol.Receipt {
+		lines = answer.Before
+	}
+	missing := without(events(harness.NotificationsOf(lines), answer.Session.ID), o.Notifications)
+	if len(missing) == 0 {
+		return true
+	}
+	t.Fail(expected, fmt.Sprintf("%d are missing, the first of them: %s", len(missing), protocol.Short(string(missing[0].Params))), show.frames()...)
+	return false
+}
+
+// events are the session.event notifications of these sessions.
+func events(list []harness.Notification, sessions ...string) (out []harness.Notification) {
+	for _, n := range list {
+		if n.Method == protocol.NotificationEvent && slices.Contains(sessions, of(n)) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// of is the session that a notification is of: of those about children, the parent.
+func of(n harness.Notification) string {
+	o, _ := wire.AsObject(n.Params)
+	if id, ok := o.String("sessionId"); ok {
+		return id
+	}
+	id, _ := o.String("parentSessionId")
+	return id
+}
+
+// without are the notifications of a list that are not in another.
+func without(list, in []harness.Notification) (out []harness.Notification) {
+	for _, n := range list {
+		same := func(m harness.Notification) bool { return m.Method == n.Method && wire.SameValue(m.Params, n.Params) }
+		if !slices.ContainsFunc(in, same) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// wireOrder writes many notifications of several methods, in several chunks. What comes
+// of them has to come in the order of the wire, to the result and to a callback.
+func wireOrder(t *T) {
+	const expected = "notifications are handed over in the order of the wire"
+	p := t.Launch(protocol.MethodPrompt)
+	prompt := harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt")}
+	if slices.Contains(t.Hello.Callbacks, harness.CallPrompt) {
+		prompt.Callback = harness.CallbackReport
+	}
+	a := p.AskWith(prompt)
+	answer := a.Turn(harness.Turn{Between: func(s *harness.Session) (lines [][]byte) {
+		for i := range 20 {
+			lines = append(lines, numbered(s, 10)...)
+			lines = append(lines, s.Child(fmt.Sprintf("%s.%d", s.ID, i), "a child's answer")...)
+			lines = append(lines, harness.NotificationLine("dshconform/news", object{"sessionId": s.ID, "n": i}))
+		}
+		return lines
+	}})
+	for chunk := range slices.Chunk(answer.Lines(), 7) {
+		if !a.Write(expected, bytes.Join(chunk, nil)) {
+			return
+		}
+	}
+	if !a.Gets(expected, answer) {
+		return
+	}
+	reply, _ := a.Over()
+	written := harness.NotificationsOf(answer.Notifications())
+	t.Judge(harness.InOrder(written, reply.Outcome().Notifications), expected, a.Shown.frames()...)
+	if prompt.Callback != "" {
+		t.Judge(harness.InOrder(written, a.Events()), expected+" to a callback", a.Shown.frames()...)
+	}
+}

@@ -1,0 +1,218 @@
+package client
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	harness "github.com/dshconform/dshconform/harness/client"
+	"github.com/dshconform/dshconform/harness/protocol"
+	"github.com/dshconform/dshconform/harness/wire"
+)
+
+type object = map[string]any
+
+// outcomes: when a prompt is settled for its caller, and with what.
+func outcomes(s *suite) {
+	for _, v := range []struct {
+		name   string
+		reason any
+	}{
+		{"ok", harness.Reason(protocol.KindCompleted)},
+		{"error", object{"kind": "error", "error": object{"name": "ModelError", "message": "out of 运气", "status": 529}}},
+		{"aborted", object{"kind": "aborted", "cause": object{"kind": "interrupt", "by": "somebody"}}},
+	} {
+		s.It("C-OUT-01/"+v.name, func(t *T) { responseDecides(t, v.reason) })
+	}
+	s.It("C-OUT-02/missing", func(t *T) { brokenOutcomes(t, missing) })
+	s.It("C-OUT-02/mistyped", func(t *T) { brokenOutcomes(t, mistyped) })
+	s.It("C-OUT-02/unknown", func(t *T) {
+		if t.Profile == protocol.Receipt {
+			unknownStatus(t)
+			return
+		}
+		brokenOutcomes(t, unknown)
+	})
+	s.It("C-OUT-03", strayFinished)
+	s.It("C-OUT-04", finishedSettles)
+	s.It("C-OUT-05", idleSettles)
+}
+
+// responseDecides answers with an outcome: first behind the events that belong to it,
+// then behind events that say something else.
+func responseDecides(t *T, reason any) {
+	p := t.Launch(protocol.MethodPrompt)
+	other := harness.Reason(protocol.KindMaxTokens)
+	for _, ends := range []any{reason, other} {
+		const expected = "the caller gets the status and the reason of the response"
+		a := p.Ask()
+		answer := a.Turn(harness.Turn{Reason: reason})
+		answer.Before[len(answer.Before)-1] = answer.Session.TurnEnd(ends)
+		if !a.Settles(expected, answer) {
+			return
+		}
+		reply, _ := a.Over()
+		got := reply.Outcome()
+		t.Expect(harness.Text(got.Status) == answer.Status, expected+": "+answer.Status, "the status is "+given(got.Status), a.Shown.frames()...)
+		t.Expect(wire.SameValue(got.Reason, answer.Reason), expected+": "+string(answer.Reason), "the reason is "+given(got.Reason), a.Shown.frames()...)
+	}
+}
+
+// broken is how an outcome is none. Each value takes the place of the one named.
+type broken struct {
+	status  []jsontext.Value // of the response (directional), of session.finished (accepted)
+	reason  []jsontext.Value // of the response (directional)
+	receipt []jsontext.Value
+}
+
+// absent stands for a member that is left out.
+var absent jsontext.Value
+
+var (
+	missing  = broken{status: []jsontext.Value{absent}, reason: []jsontext.Value{absent}, receipt: []jsontext.Value{absent}}
+	mistyped = broken{
+		status:  []jsontext.Value{jsontext.Value("7"), jsontext.Value("null"), jsontext.Value(`["ok"]`)},
+		reason:  []jsontext.Value{jsontext.Value(`"completed"`), jsontext.Value("null")},
+		receipt: []jsontext.Value{jsontext.Value("7"), jsontext.Value("null"), jsontext.Value("{}")},
+	}
+	unknown = broken{status: []jsontext.Value{jsontext.Value(`"fine"`)}}
+)
+
+// brokenOutcomes settles prompts in the way of the profile, each with something else
+// that is wrong.
+func brokenOutcomes(t *T, b broken) {
+	p := t.Launch(protocol.MethodPrompt)
+	for _, v := range b.status {
+		switch t.Profile {
+		case protocol.Directional:
+			p.refuses(func(a *Asked, answer Answer) [][]byte {
+				answer.Response = a.Q.Result(members("status", v, "reason", answer.Reason))
+				return answer.Lines()
+			})
+		case protocol.Accepted:
+			if !t.Hello.Gives("status") {
+				t.Lacking("driver-outcome", "the SDK gives no status")
+			}
+			p.refuses(func(_ *Asked, answer Answer) [][]byte {
+				params := members("sessionId", harness.Encode(answer.Session.ID), "status", v, "reason", answer.Reason)
+				answer.Before[len(answer.Before)-1] = harness.NotificationLine(protocol.NotificationFinished, params)
+				return answer.Lines()
+			})
+		}
+	}
+	if t.Profile == protocol.Directional {
+		for _, v := range b.reason {
+			p.refuses(func(a *Asked, answer Answer) [][]byte {
+				answer.Response = a.Q.Result(members("status", harness.Encode("ok"), "reason", v))
+				return answer.Lines()
+			})
+		}
+	}
+	if t.Profile == protocol.Receipt {
+		for _, v := range b.receipt {
+			p.refuses(func(a *Asked, answer Answer) [][]byte {
+				answer.Response = a.Q.Result(members("messageId", v))
+				return answer.Lines()
+			})
+		}
+	}
+}
+
+// refuses judges that a prompt whose answer is broken fails as one that the protocol
+// does not have. What was seen is enough once it is wrong.
+func (p *Peer) refuses(lines func(*Asked, Answer) [][]byte) {
+	const expected = "an outcome that is not one fails the call with an error of class protocol"
+	if p.t.Failed() {
+		return
+	}
+	a := p.Ask()
+	if a.Write(expected, bytes.Join(lines(a, a.Turn(harness.Turn{})), nil)) {
+		p.t.Fails(a.Call, expected, a.Shown, harness.ClassProtocol)
+	}
+}
+
+// members is an object of names and values; one without a value is left out.
+func members(pairs ...any) jsontext.Value {
+	var b bytes.Buffer
+	for i := 0; i < len(pairs); i += 2 {
+		v := pairs[i+1].(jsontext.Value)
+		if v == nil {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%q:%s", pairs[i], v)
+	}
+	return jsontext.Value("{" + b.String() + "}")
+}
+
+// unknownStatus writes, in the middle of a turn, a session.status with a word that
+// nobody knows. It settles nothing: a client refuses it, or waits for idle.
+func unknownStatus(t *T) {
+	if !t.Hello.Settles {
+		t.Lacking("driver-outcome", "")
+	}
+	const expected = "a status that nobody knows settles nothing: the call fails with an error of class protocol, or waits for idle"
+	a := t.Asked()
+	answer := a.Turn(harness.Turn{})
+	lines := slices.Insert(slices.Clone(answer.After), 0, answer.Session.Status("dormant"))
+	if !a.Write(expected, slices.Concat(bytes.Join(answer.Before, nil), answer.Response, joined(lines))) {
+		return
+	}
+	reply, ok := t.Ended(a.Call, expected, a.Shown)
+	switch {
+	case !ok:
+	case reply.Err != nil:
+		t.failed(reply, expected, a.Shown, harness.ClassProtocol)
+	default:
+		why := t.differs(reply.Outcome(), answer)
+		t.Expect(why == "", expected, "it settles before: "+why, a.Shown.frames()...)
+	}
+}
+
+// strayFinished answers without a session.finished, and then behind one that says
+// something else.
+func strayFinished(t *T) {
+	a := t.Asked()
+	if !a.Settles("the prompt settles without a session.finished", a.Turn(harness.Turn{})) {
+		return
+	}
+	next := a.Ask()
+	answer := next.Turn(harness.Turn{})
+	stray := answer.Session.Finished("error", harness.Reason(protocol.KindError))
+	if next.Settles("a stray session.finished changes nothing: the response wins", answer, stray) {
+		a.Works("the next prompt settles behind a stray session.finished")
+	}
+}
+
+// finishedSettles writes session.finished and the response in both orders, each pair
+// as one piece, a stranger's session.finished among them.
+func finishedSettles(t *T) {
+	if !t.Hello.Gives("status") && t.Hello.Layer == "low" {
+		t.Lacking("driver-outcome", "the SDK gives no status")
+	}
+	p := t.Launch(protocol.MethodPrompt)
+	for _, reason := range []any{harness.Reason(protocol.KindCompleted), object{"kind": "error", "error": object{"message": "out of 运气"}}} {
+		for _, first := range []string{"session.finished", "the response"} {
+			expected := "the prompt settles with the status and the reason of session.finished, " + first + " first"
+			a := p.Ask()
+			answer := a.Turn(harness.Turn{Reason: reason})
+			finished := answer.Before[len(answer.Before)-1]
+			stranger := p.RT.Session(t.Session()).Finished("aborted", harness.Reason("somebody else's"))
+			lines := slices.Concat(answer.Before[:len(answer.Before)-1], [][]byte{stranger, finished, answer.Response})
+			if first == "the response" {
+				slices.Reverse(lines[len(lines)-2:])
+			}
+			if !a.Write(expected, joined(lines)) || !a.Gets(expected, answer) {
+				return
+			}
+			reply, _ := a.Over()
+			got := reply.Outcome()
+			t.Expect(harness.Text(got.Status) == answer.Status, expected, "the status is "+given(got.Status), a.Shown.frames()...)
+			t.Expect(wire.SameValue(got.Reason, answer.Reason), expected, "the reason is "+given(got.Reason), a.Shown.frames()...)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	harness "github.com/dshconform/dshconform/harness/client"
+	"github.com/dshconform/dshconform/harness/protocol"
+	"github.com/dshconform/dshconform/reports"
+	"github.com/dshconform/dshconform/suites/spec"
+)
+
+// T is one spec that runs. It belongs to one goroutine.
+type T struct {
+	*spec.T
+	Profile protocol.Profile
+	Hello   harness.Hello // what the driver offers
+
+	run    *runner
+	d      *harness.Driver // that this spec has used last
+	relays []*harness.Relay
+	calls  []*harness.Call
+}
+
+// newT is the T of a spec.
+func (r *runner) newT(base *spec.T) *T {
+	t := &T{T: base, Profile: r.Profile, Hello: r.hello, run: r}
+	base.Whose = func(err error) (reports.Outcome, bool) {
+		if base.Ctx.Err() == nil && harness.DriverFault(err) {
+			r.abort(&spec.NotRunError{Err: errors.New(harness.Explain(err))})
+			<-base.Ctx.Done() // it is told in a goroutine of its own
+		}
+		return reports.Outcome{}, false
+	}
+	r.current.Store(t)
+	base.Transcribe(t, r.cfg.Driver.Argv)
+	return t
+}
+
+// leave puts in order what the spec has used. Where it did not pass the driver is
+// given up: what hangs in it must not meet the next spec.
+func (t *T) leave() {
+	r := t.run
+	for _, relay := range t.relays {
+		relay.Close()
+	}
+	if d := t.d; d != nil {
+		if !t.Sound() {
+			d.Spoil("the spec of " + t.ID + " did not pass")
+		}
+		for _, c := range t.calls {
+			if !d.Fit() {
+				break
+			}
+			t.settle(c)
+		}
+		if err := d.Fault(); err != nil && t.Ctx.Err() == nil {
+			r.abort(&spec.NotRunError{Err: errors.New(harness.Explain(err))})
+		}
+	}
+	r.current.CompareAndSwap(t, nil)
+	r.Forget(t)
+}
+
+// settle lets a call come to its end whose runtime is gone. One that does not is not
+// this spec's to judge, and no other's to meet.
+func (t *T) settle(c *harness.Call) {
+	timer := time.NewTimer(t.run.deadlines.Leave)
+	defer timer.Stop()
+	select {
+	case <-c.Done():
+	case <-timer.C:
+		t.d.Spoil("a call of " + t.ID + " goes on")
+	case <-t.Ctx.Done():
+	}
+}
+
+// Lacking ends the spec as not applicable where a capability is lacking that only a
+// part of it needs.
+func (t *T) Lacking(capability, reason string) {
+	k, ok := t.run.Catalogue.Capability(capability)
+	if !ok {
+		panic("no capability " + capability)
+	}
+	t.End(reports.Lacking(k, reason))
+}
+
+// Session gives a session id that nothing else in this run has.
+func (t *T) Session() string { return fmt.Sprintf("s-%d", t.run.counter.Add(1)) }
+
+// Text gives a text that nothing else in this run has, so that an answer shows whose
+// it is.
+func (t *T) Text(what string) string { return fmt.Sprintf("%s %d", what, t.run.counter.Add(1)) }
+
+// create makes a client of the SDK with a relay of its own.
+func (t *T) create(change func(*harness.CreateOptions)) (*harness.Client, error) {
+	d, err := t.run.driver(t.Ctx)
+	if err != nil {
+		return nil, err
+	}
+	t.d = d
+	relay, err := t.run.relay(t)
+	if err != nil {
+		return nil, err
+	}
+	t.relays = append(t.relays, relay)
+	o := harness.CreateOptions{Relay: relay, RuntimeDir: t.run.work(), Cwd: t.run.work(), Provider: provider, Model: model}
+	if change != nil {
+		change(&o)
+	}
+	return d.Create(t.Ctx, o)
+}
+
+// Client makes a client of the SDK; nothing is launched.
+func (t *T) Client(change func(*harness.CreateOptions)) *harness.Client {
+	c, err := t.create(change)
+	t.Need("make a client", err)
+	return c
+}
+
+// Launch makes a client and has it launch its runtime, which leaves these methods to
+// the spec.
+func (t *T) Launch(manual ...string) *Peer {
+	return t.LaunchWith(harness.Behaviour{Manual: manual}, nil)
+}
+
+// LaunchWith is Launch for another behaviour and changed options.
+func (t *T) LaunchWith(b harness.Behaviour, change func(*harness.CreateOptions)) *Peer {
+	c := t.Client(change)
+	rt, err := c.Launch(t.Ctx, b)
+	t.Need("launch the runtime and initialize", err)
+	return &Peer{Client: c, RT: rt, t: t}
+}
+
+// Asked makes a client, and a prompt of it that waits for its answer.
+func (t *T) Asked() *Asked { return t.Launch(protocol.MethodPrompt).Ask() }
+
+// own has a call looked after when the spec is over.
+func (t *T) own(c *harness.Call) *harness.Call {
+	t.calls = append(t.calls, c)
+	return c
+}
+
+// Ended judges that a call is over, and gives what it came to. An SDK that hangs in
+// it, or takes its process along, is the requirement's to judge here.
+func (t *T) Ended(c *harness.Call, expected string, show Shown) (harness.Reply, bool) {
+	return t.EndedWithin(c, t.run.deadlines.Call, expected, show)
+}
+
+// EndedWithin is Ended for calls that may take longer.
+func (t *T) EndedWithin(c *harness.Call, within time.Duration, expected string, show Shown) (harness.Reply, bool) {
+	reply, err := c.AwaitWithin(t.Ctx, within)
+	if err != nil {
+		t.Conclude(err)
+		t.d.Spoil("stuck in " + t.ID)
+		t.Fail(expected, harness.Explain(err), show.frames()...)
+		return reply, false
+	}
+	return reply, true
+}
+
+// Fails judges that a call fails with one of these classes of errors, any where there
+// are none: but not by a time-out of its own, unless that is asked for.
+func (t *T) Fails(c *harness.Call, expected string, show Shown, classes ...harness.Class) (*harness.SDKError, bool) {
+	reply, ok := t.Ended(c, expected, show)
+	if !ok {
+		return nil, false
+	}
+	return reply.Err, t.failed(reply, expected, show, classes...)
+}
+
+func (t *T) failed(reply harness.Reply, expected string, show Shown, classes ...harness.Class) bool {
+	e := reply.Err
+	if e == nil {
+		return t.Expect(false, expected, "the call succeeded: "+protocol.Short(string(reply.Result)), show.frames()...)
+	}
+	ok := len(classes) == 0 && e.Class != harness.ClassTimeout
+	for _, c := range classes {
+		ok = ok || e.Class == c
+	}
+	return t.Expect(ok, expected, e.Error(), show.frames()...)
+}
