@@ -18,6 +18,8 @@ type Turn struct {
 	Text   string
 	Blocks []any
 	Silent bool
+	// Unquoted leaves out the event that repeats the prompt, which may be long.
+	Unquoted bool
 	// Between gives lines that come before the assistant's message: children, unknown events, messages of earlier
 	// steps.
 	Between func(*Session) [][]byte
@@ -89,7 +91,10 @@ func (t Turn) body(q *Request, s *Session, messageID string) [][]byte {
 	if content == nil {
 		content = jsontext.Value("[]")
 	}
-	lines := [][]byte{s.UserMessage(messageID, content)}
+	var lines [][]byte
+	if !t.Unquoted {
+		lines = append(lines, s.UserMessage(messageID, content))
+	}
 	if t.Between != nil {
 		lines = append(lines, t.Between(s)...)
 	}

@@ -55,7 +55,7 @@ func together(t *T) {
 		asked[i] = &Asked{Call: made[i], Peer: p, Q: q, Shown: show}
 	}
 	for _, a := range asked {
-		if !a.Settles(expected, a.Turn(harness.Turn{})) {
+		if !a.Settles(expected, a.Turn(harness.Turn{Unquoted: true})) {
 			return
 		}
 	}
@@ -84,7 +84,7 @@ func slowReader(t *T) {
 		return
 	}
 	a := &Asked{Call: t.own(c), Peer: p, Q: q, Shown: show}
-	a.Settles(expected+", and settles", a.Turn(harness.Turn{}))
+	a.Settles(expected+", and settles", a.Turn(harness.Turn{Unquoted: true}))
 }
 
 // differs says where a text departs from the one that it should be.

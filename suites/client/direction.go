@@ -70,9 +70,9 @@ func direction(s *suite) {
 // strays are requests of the server under an id, in the forms that requests have.
 func (p *Peer) strays(id wire.ID) [][]byte {
 	return [][]byte{
-		harness.RequestLine(id, strayMethod, map[string]any{"question": "may I?"}),
+		harness.RequestLine(id, strayMethod, object{"question": "may I?"}),
 		harness.RequestLine(id, strayMethod, nil),
-		harness.RequestLine(id, protocol.MethodPrompt, map[string]any{"sessionId": "stray", "contentBlocks": []any{}}),
+		harness.RequestLine(id, protocol.MethodPrompt, object{"sessionId": "stray", "contentBlocks": []any{}}),
 	}
 }
 

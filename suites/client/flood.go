@@ -15,21 +15,25 @@ import (
 // flooding is how many stray requests a flood has.
 const flooding = 10_000
 
-// flood writes stray requests of this many bytes each, more or less, and the answer of
-// a prompt behind them, which has to settle.
-func (p *Peer) flood(expected string, size int) bool {
-	a := p.Ask()
+// flood makes stray requests of this many bytes each, more or less.
+func (p *Peer) flood(size int) []byte {
 	filler := strings.Repeat("x", size)
 	var b bytes.Buffer
 	for range flooding {
-		b.Write(harness.RequestLine(p.RT.NewID(), strayMethod, map[string]any{"filler": filler}))
+		b.Write(harness.RequestLine(p.RT.NewID(), strayMethod, object{"filler": filler}))
 	}
-	return a.Settles(expected, a.Turn(harness.Turn{}), b.Bytes())
+	return b.Bytes()
+}
+
+// flooded writes a flood and the answer of a prompt behind it, which has to settle.
+func (p *Peer) flooded(flood []byte) bool {
+	a := p.Ask()
+	return a.Settles("the call behind 10,000 stray requests settles", a.Turn(harness.Turn{}), flood)
 }
 
 func floodStalls(t *T) {
 	p := t.Launch(protocol.MethodPrompt)
-	if p.flood("the call behind 10,000 stray requests settles", 16) {
+	if p.flooded(p.flood(16)) {
 		p.Works("the next call works behind 10,000 stray requests")
 	}
 }
@@ -45,10 +49,12 @@ func floodGrows(t *T) {
 		t.Need("measure the memory of the driver", err)
 		return u.Memory
 	}
+	requests := p.flood(size)
 	flood := func() {
-		if !p.flood("the call behind 10,000 stray requests settles", size) {
-			t.NotReached("flood the client", fmt.Errorf("the call behind the flood does not settle"))
-		}
+		a := p.Ask()
+		t.Need("flood the client", p.RT.Write(t.Ctx, requests, a.Turn(harness.Turn{}).Joined()))
+		_, err := a.Outcome(t.Ctx)
+		t.Need("the call behind the flood settles", err)
 	}
 	flood() // what it needs at all
 	before := memory()
@@ -70,9 +76,10 @@ func floodGrows(t *T) {
 // third of what a loop of our own gets.
 func floodSpins(t *T) {
 	p := t.Launch(protocol.MethodPrompt)
-	if !p.flood("the call behind 10,000 stray requests settles", 16) {
-		t.NotReached("flood the client", fmt.Errorf("the call behind the flood does not settle"))
-	}
+	a := p.Ask()
+	t.Need("flood the client", p.RT.Write(t.Ctx, p.flood(16), a.Turn(harness.Turn{}).Joined()))
+	_, err := a.Outcome(t.Ctx)
+	t.Need("the call behind the flood settles", err)
 	cpu := func() time.Duration {
 		u, err := t.d.Usage(t.Ctx)
 		t.Need("measure the CPU time of the driver", err)
