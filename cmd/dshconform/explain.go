@@ -35,7 +35,8 @@ func explainCommand() *cobra.Command {
 					return misuse("%w", err)
 				}
 				if names := faults[id]; len(names) > 0 {
-					fmt.Fprintf(&b, "Shown by: dshconform refserver --fault %s\n", strings.Join(names, " | "))
+					row, _, _ := cat.Find(id)
+					fmt.Fprintf(&b, "Shown by: dshconform ref%s --fault %s\n", row.Role, strings.Join(names, " | "))
 				}
 			}
 			_, err = c.OutOrStdout().Write(b.Bytes())

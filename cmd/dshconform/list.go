@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dshconform/dshconform/fixtures/refclient"
 	"github.com/dshconform/dshconform/fixtures/refserver"
 	"github.com/dshconform/dshconform/suites/client"
 	"github.com/dshconform/dshconform/suites/requirements"
@@ -119,15 +120,21 @@ func listRows(cat *requirements.Catalogue, selected func(requirements.Row) bool)
 // faultsByID are the names of the faults that break an id. Those of a variant are among its row's too.
 func faultsByID() map[string][]string {
 	faults := map[string][]string{}
-	for _, f := range refserver.Faults() {
-		for _, id := range f.Breaks {
+	add := func(name string, breaks []string) {
+		for _, id := range breaks {
 			row, _ := requirements.SplitID(id)
 			for _, i := range slices.Compact([]string{row, id}) {
-				if !slices.Contains(faults[i], f.Name) {
-					faults[i] = append(faults[i], f.Name)
+				if !slices.Contains(faults[i], name) {
+					faults[i] = append(faults[i], name)
 				}
 			}
 		}
+	}
+	for _, f := range refserver.Faults() {
+		add(f.Name, f.Breaks)
+	}
+	for _, f := range refclient.Faults() {
+		add(f.Name, f.Breaks)
 	}
 	return faults
 }

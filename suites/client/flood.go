@@ -42,7 +42,7 @@ func floodStalls(t *T) {
 // each time by what was written. Memory that a collector has not yet given back does
 // not.
 func floodGrows(t *T) {
-	const size, rounds = 2 << 10, 5
+	const size, rounds = 1 << 10, 5
 	p := t.Launch(protocol.MethodPrompt)
 	memory := func() int64 {
 		u, err := t.d.Usage(t.Ctx)

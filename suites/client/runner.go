@@ -72,7 +72,7 @@ func (r *runner) start(ctx context.Context) (err error) {
 func (r *runner) handshake(ctx context.Context) error {
 	t := r.newT(r.Outside(ctx, "handshake"))
 	defer t.leave()
-	const most, least = 2 * time.Second, 400 * time.Millisecond
+	const most, least = 2 * time.Second, 300 * time.Millisecond
 	r.brief = least
 	c, err := t.create(nil)
 	start := time.Now()
