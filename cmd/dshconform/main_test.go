@@ -29,6 +29,9 @@ func TestMain(m *testing.M) {
 	if stuck := os.Getenv(stuckVariable); stuck != "" {
 		os.Exit(serveAndGetStuck(stuck))
 	}
+	if trouble := os.Getenv(troubleVariable); trouble != "" {
+		os.Exit(driveWithTrouble(trouble))
+	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "dshconform-test-")
 		if err != nil {

@@ -50,14 +50,19 @@ func responseDecides(t *T, reason any) {
 		a := p.Ask()
 		answer := a.Turn(harness.Turn{Reason: reason})
 		answer.Before[len(answer.Before)-1] = answer.Session.TurnEnd(ends)
-		if !a.Settles(expected, answer) {
+		if !a.Settles(expected, answer) || !a.told(expected, answer) {
 			return
 		}
-		reply, _ := a.Over()
-		got := reply.Outcome()
-		t.Expect(harness.Text(got.Status) == answer.Status, expected+": "+answer.Status, "the status is "+given(got.Status), a.Shown.frames()...)
-		t.Expect(wire.SameValue(got.Reason, answer.Reason), expected+": "+string(answer.Reason), "the reason is "+given(got.Reason), a.Shown.frames()...)
 	}
+}
+
+// told judges that the call has settled with the status and the reason of the answer.
+func (a *Asked) told(expected string, answer Answer) bool {
+	reply, _ := a.Over()
+	got := reply.Outcome()
+	status := a.t.Expect(harness.Text(got.Status) == answer.Status, expected+": "+answer.Status, "the status is "+given(got.Status), a.Shown.frames()...)
+	reason := a.t.Expect(wire.SameValue(got.Reason, answer.Reason), expected+": "+string(answer.Reason), "the reason is "+given(got.Reason), a.Shown.frames()...)
+	return status && reason
 }
 
 // broken is how an outcome is none. Each value takes the place of the one named.
@@ -183,7 +188,8 @@ func strayFinished(t *T) {
 	next := a.Ask()
 	answer := next.Turn(harness.Turn{})
 	stray := answer.Session.Finished("error", harness.Reason(protocol.KindError))
-	if next.Settles("a stray session.finished changes nothing: the response wins", answer, stray) {
+	const expected = "a stray session.finished changes nothing: the response wins"
+	if next.Settles(expected, answer, stray) && next.told(expected, answer) {
 		a.Works("the next prompt settles behind a stray session.finished")
 	}
 }
@@ -206,13 +212,9 @@ func finishedSettles(t *T) {
 			if first == "the response" {
 				slices.Reverse(lines[len(lines)-2:])
 			}
-			if !a.Write(expected, joined(lines)) || !a.Gets(expected, answer) {
+			if !a.Write(expected, joined(lines)) || !a.Gets(expected, answer) || !a.told(expected, answer) {
 				return
 			}
-			reply, _ := a.Over()
-			got := reply.Outcome()
-			t.Expect(harness.Text(got.Status) == answer.Status, expected, "the status is "+given(got.Status), a.Shown.frames()...)
-			t.Expect(wire.SameValue(got.Reason, answer.Reason), expected, "the reason is "+given(got.Reason), a.Shown.frames()...)
 		}
 	}
 }

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/dshconform/dshconform/fixtures/refclient"
+	"github.com/dshconform/dshconform/harness/wire"
+	"github.com/dshconform/dshconform/reports"
+	"github.com/dshconform/dshconform/suites/requirements"
+)
+
+// refclientLine is the driver of the reference client as a command line.
+func refclientLine(args ...string) string {
+	return strings.Join(append([]string{reports.ShellQuote(binary), "refclient"}, args...), " ")
+}
+
+// The reference client is what the suite can find nothing wrong with.
+func TestReferenceClientConforms(t *testing.T) {
+	for _, profile := range requirements.Profiles() {
+		t.Run(profile, func(t *testing.T) {
+			g := NewWithT(t)
+			dir := filepath.Join(t.TempDir(), "out")
+			r := dshconform(t, "client", "--report", dir, "--driver", refclientLine("--profile", profile))
+			g.Expect(r.code).To(Equal(0), "%s%s", r.out, r.err)
+			g.Expect(r.err).To(BeEmpty())
+			g.Expect(firstLine(r.out)).To(And(ContainSubstring("client: "), ContainSubstring("profile "+profile), ContainSubstring("seed 1")),
+				"the driver names the profile")
+			g.Expect(lastLine(r.out)).To(MatchRegexp(`^conforms: \d+ of \d+ MUSTs exercised`))
+
+			res := results(t, dir)
+			g.Expect(res.Kind).To(Equal(reports.KindClient))
+			g.Expect(res.Profile).To(Equal(profile))
+			g.Expect(res.Summary.Fail + res.Summary.Warn + res.Summary.Error + res.Summary.NotReached).To(BeZero())
+			g.Expect(res.Subject.Argv).To(Equal([]string{binary, "refclient", "--profile", profile}))
+			g.Expect(res.Subject.Name).To(ContainSubstring("(go, high)"))
+			for _, q := range res.Requirements {
+				if q.Verdict == reports.NotApplicable {
+					g.Expect(q.Because).To(Equal("another profile"), "%s: the reference client offers everything", q.ID)
+					continue
+				}
+				for _, p := range q.Parts() {
+					g.Expect(filepath.Join(dir, filepath.FromSlash(p.Outcome.Transcript))).To(BeARegularFile(), p.ID)
+				}
+			}
+			nothingLeft(t)
+		})
+	}
+}
+
+// A transcript holds both directions between the SDK and its runtime, and what the driver was told as notes.
+func TestTranscriptOfAClient(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	r := dshconform(t, "client", "--report", dir, "--id", "C-DIR-04", "--driver", refclientLine())
+	g.Expect(r.code).To(Equal(0), "%s%s", r.out, r.err)
+	f, err := os.Open(filepath.Join(dir, transcriptsName, "C-DIR-04.1.jsonl"))
+	g.Expect(err).NotTo(HaveOccurred())
+	defer f.Close()
+	read, err := wire.NewTranscriptReader(f)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(read.Header.Title).To(Equal("C-DIR-04"))
+	text := map[wire.Direction]string{}
+	for {
+		l, err := read.Next()
+		if err != nil {
+			break
+		}
+		text[l.Dir] += string(l.Raw)
+	}
+	g.Expect(text[wire.ClientToServer]).To(And(ContainSubstring(`"initialize"`), ContainSubstring(`"session/prompt"`)))
+	g.Expect(text[wire.ServerToClient]).To(And(ContainSubstring("dshconform/stray"), ContainSubstring("serverInfo")))
+	g.Expect(text[wire.Note]).To(And(ContainSubstring(`driver> {"id":`), ContainSubstring(`driver< {`), ContainSubstring("launched")))
+}
+
+func TestClientFailureReadsWell(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	driver := refclientLine("--fault", "request-with-pending-id-settles")
+	r := dshconform(t, "client", "--report", dir, "--label", "DIR", "--timeout-scale", "0.5", "--driver", driver)
+	g.Expect(r.code).To(Equal(1), "%s%s", r.out, r.err)
+	g.Expect(r.out).To(And(ContainSubstring("C-DIR-04"), ContainSubstring("expected: a stray request under the id of the call in flight does not settle it"),
+		ContainSubstring("actual: "), ContainSubstring("source: "), ContainSubstring("dshconform/stray")))
+	g.Expect(lastLine(r.out)).To(MatchRegexp(`^does not conform: 1 failed; \d+ of \d+ MUSTs exercised`))
+	repeat := binary + " client --profile directional --driver " + reports.ShellQuote(driver) + " --timeout-scale 0.5 --id C-DIR-04"
+	g.Expect(r.out).To(ContainSubstring(repeat))
+	for _, q := range results(t, dir).Requirements {
+		if q.ID == "C-DIR-04" {
+			g.Expect(q.Frames).NotTo(BeEmpty())
+			g.Expect(q.Repeat).To(Equal(repeat))
+		}
+	}
+
+	out, err := exec.CommandContext(t.Context(), "sh", "-c", repeat).CombinedOutput()
+	var exit *exec.ExitError
+	g.Expect(err).To(BeAssignableToTypeOf(exit), "%s", out)
+	g.Expect(lastLine(string(out))).To(HavePrefix("does not conform: 1 failed; 1 of 1 MUSTs exercised"))
+}
+
+func TestWrongUseOfClient(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args []string
+		says string
+	}{
+		"no driver":             {nil, "--driver is missing"},
+		"empty driver":          {[]string{"--driver", ""}, "is empty"},
+		"quotes of the driver":  {[]string{"--driver", "python3 'driver.py"}, "--driver"},
+		"argument":              {[]string{"--driver", "x", "y"}, `no argument "y"`},
+		"profile":               {[]string{"--driver", "x", "--profile", "nope"}, "directional, accepted, receipt"},
+		"id of a server":        {[]string{"--driver", "x", "--id", "S-DIR-01"}, "on a server, not on a client"},
+		"id of another profile": {[]string{"--driver", "x", "--id", "C-OUT-05", "--profile", "accepted"}, "it binds receipt"},
+		"label of a server":     {[]string{"--driver", "x", "--label", "OVL"}, "no requirement has the label"},
+		"env":                   {[]string{"--driver", "x", "--env", "NAME"}, "NAME=VALUE"},
+		"inherit-env":           {[]string{"--driver", "x", "--inherit-env", "A=b"}, "name of a variable"},
+		"time-out scale":        {[]string{"--driver", "x", "--timeout-scale", "0"}, "--timeout-scale"},
+		"what the driver's profile does not bind": {
+			[]string{"--driver", refclientLine(), "--id", "C-OUT-05"}, "does not bind the profile directional",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			r := dshconform(t, append([]string{"client"}, tc.args...)...)
+			g.Expect(r.code).To(Equal(2), "%s%s", r.out, r.err)
+			g.Expect(r.err).To(And(HavePrefix("dshconform: "), ContainSubstring(tc.says)))
+		})
+	}
+}
+
+// Programs that are no driver are told apart from SDKs that are wrong, by their own words.
+func TestDriverThatCannotBeRun(t *testing.T) {
+	for command, says := range map[string]string{
+		"/nonexistent/driver": "/nonexistent/driver", "true": "it ended (exit status 0)", "sleep 65432109": "does not answer", "cat": "echoes its commands",
+		"sh -c 'echo no module named sdk >&2; exit 3'": "no module named sdk",
+	} {
+		t.Run(command, func(t *testing.T) {
+			g := NewWithT(t)
+			dir := t.TempDir()
+			r := dshconform(t, "client", "--timeout-scale", "0.1", "--report", dir, "--driver", command)
+			g.Expect(r.code).To(Equal(3), r.out+r.err)
+			g.Expect(r.err).To(ContainSubstring(says))
+			res := results(t, dir)
+			g.Expect(res.Abort.Kind).To(Equal(reports.AbortNotRun))
+			g.Expect(res.Exit).To(Equal(3))
+			nothingLeft(t, "65432109")
+		})
+	}
+}
+
+// A driver that goes wrong in the middle ends the run; an SDK that hangs or takes its process along does not.
+func TestTroubleInTheMiddle(t *testing.T) {
+	ids := []string{"C-DIR-03", "C-DIR-04", "C-IDS-02/id-null"} // two prompts each
+	judge := func(t *testing.T, trouble string) (ran, *reports.Run) {
+		dir := t.TempDir()
+		r := dshconform(t, "client", "--timeout-scale", "0.2", "--report", dir, "--id", strings.Join(ids, ","),
+			"--env", troubleVariable+"="+trouble, "--driver", reports.ShellQuote(os.Args[0]))
+		nothingLeft(t)
+		return r, results(t, dir)
+	}
+	for trouble, says := range map[string]string{"4:dies": "the driver's last words", "4:hangs": "within "} {
+		t.Run(trouble, func(t *testing.T) {
+			g := NewWithT(t)
+			r, res := judge(t, trouble)
+			g.Expect(r.code).To(Equal(1), r.out+r.err)
+			g.Expect(verdicts(res)).To(Equal(map[string]reports.Verdict{ids[0]: reports.Pass, ids[1]: reports.Fail, ids[2]: reports.Pass}))
+			g.Expect(res.Requirements[1].Actual).To(ContainSubstring(says))
+		})
+	}
+	for trouble, says := range map[string]string{"4:echoes": "echoes its commands", "4:junk": "Loading the model…", "4:refuses": "no module named sdk"} {
+		t.Run(trouble, func(t *testing.T) {
+			g := NewWithT(t)
+			r, res := judge(t, trouble)
+			g.Expect(r.code).To(Equal(3), r.out+r.err)
+			g.Expect(r.err).To(And(ContainSubstring("the driver is at fault"), ContainSubstring(says)))
+			g.Expect(verdicts(res)[ids[0]]).To(Equal(reports.Pass), "what was known is kept")
+		})
+	}
+}
+
+func TestProfileOfADriver(t *testing.T) {
+	g := NewWithT(t)
+	r := dshconform(t, "client", "--id", "C-OUT-05", "--driver", refclientLine("--profile", "receipt"))
+	g.Expect(r.code).To(Equal(0), r.out+r.err)
+	g.Expect(r.out).To(ContainSubstring("the receipt profile is the one that the driver names"))
+	r = dshconform(t, "client", "--id", "C-DIR-04", "--profile", "accepted", "--driver", refclientLine("--profile", "receipt"), "--timeout-scale", "0.2")
+	g.Expect(r.out).To(And(ContainSubstring("the driver names the receipt profile, not accepted"), ContainSubstring("run instead: "+binary+" client --profile receipt")))
+}
+
+func TestListOfClients(t *testing.T) {
+	g := NewWithT(t)
+	var rows []listedRow
+	g.Expect(json.Unmarshal([]byte(dshconform(t, "list", "--json", "--label", "client").out), &rows)).To(Succeed())
+	g.Expect(len(rows)).To(BeNumerically(">=", 46))
+	for _, r := range rows {
+		g.Expect(r.Implemented).To(BeTrue(), r.ID)
+		g.Expect(r.Level == "OBSERVE" || len(r.Faults) > 0).To(BeTrue(), "%s has a fault", r.ID)
+		for _, v := range r.Variants {
+			g.Expect(v.Implemented).To(BeTrue(), v.ID)
+		}
+	}
+	g.Expect(dshconform(t, "explain", "C-DIR-04").out).To(ContainSubstring("Shown by: dshconform refclient --fault request-with-pending-id-settles"))
+	g.Expect(refclient.Faults()).NotTo(BeEmpty())
+}

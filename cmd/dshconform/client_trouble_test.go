@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/dshconform/dshconform/fixtures/refclient"
+)
+
+// troubleVariable makes the test's own executable a driver: that of the reference client, which gets into trouble when
+// it is asked for the prompt with the number behind the colon: "4:dies".
+const troubleVariable = "DSHCONFORM_TEST_TROUBLE"
+
+func driveWithTrouble(trouble string) int {
+	in := &troubledReader{}
+	if _, err := fmt.Sscanf(trouble, "%d:%s", &in.at, &in.kind); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return refclient.Run(context.Background(), refclient.Options{Stdin: in, Stdout: os.Stdout, Stderr: os.Stderr})
+}
+
+type troubledReader struct {
+	kind        string
+	at, prompts int
+}
+
+func (r *troubledReader) Read(p []byte) (int, error) {
+	n, err := os.Stdin.Read(p)
+	r.prompts += bytes.Count(p[:n], []byte(`"call":"prompt"`))
+	if r.prompts < r.at {
+		return n, err
+	}
+	switch r.kind {
+	case "dies":
+		fmt.Fprintln(os.Stderr, "the driver's last words")
+		os.Exit(7)
+	case "hangs":
+		select {}
+	case "echoes":
+		_, err = os.Stdout.Write(p[:n])
+	case "junk":
+		_, err = fmt.Println("Loading the model…")
+	case "refuses":
+		_, err = fmt.Printf(`{"id":%s,"error":{"class":"driver","message":"no module named sdk"}}`+"\n", idOf(p[:n]))
+	}
+	return n, err
+}
+
+func idOf(command []byte) []byte {
+	_, id, _ := bytes.Cut(command, []byte(`"id":`))
+	id, _, _ = bytes.Cut(id, []byte(","))
+	return id
+}
