@@ -31,7 +31,6 @@ type Request struct {
 	afterShutdown bool
 	atShutdown    bool       // a prompt that was in flight when a shutdown was sent
 	overtaken     *wire.Line // the shutdown's response that came before its own
-	overlaps      bool       // a prompt that was sent while a turn of its session was seen to run
 	quiet         bool       // a prompt that was sent to a session where nothing ran or waited
 }
 

@@ -99,15 +99,8 @@ func (m *Monitor) secondTurn(l wire.Line, s *session, number int64) {
 		s.tangled = true
 	case m.o.Profile.Settles() && len(s.prompts) > 1:
 		s.tangled, s.owedTurn = true, nil
-		row, expected := "S-OVL-06", "of prompts that come together on one session exactly one runs"
 		q := s.prompts[len(s.prompts)-1]
-		for _, p := range s.prompts {
-			if p.overlaps {
-				row, expected, q = "S-OVL-01", "a prompt on a session with a running turn is refused", p
-				break
-			}
-		}
-		m.violate(row, expected, fmt.Sprintf("turn %d starts while turn %d runs", number, s.open.number), s.open.line, q.Line, l)
+		m.violate(overlapRow(len(s.prompts)), "a prompt on a session with a running turn is refused", fmt.Sprintf("turn %d starts while turn %d runs", number, s.open.number), s.open.line, q.Line, l)
 	case m.o.Profile.Settles() && len(s.owedTurn) > 0:
 		q := s.owedTurn[0]
 		s.owedTurn = s.owedTurn[1:]

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/dshconform/dshconform/harness/deadline"
 	"github.com/dshconform/dshconform/harness/model"
 	"github.com/dshconform/dshconform/harness/process"
 	"github.com/dshconform/dshconform/harness/protocol"
@@ -140,5 +141,5 @@ func Sent(entries []harness.Entry) (lines []wire.Line) {
 
 // within gives a context with a deadline of its own below the spec's.
 func (t *T) within(d time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(t.Ctx, d, fmt.Errorf("not within %s", d))
+	return context.WithTimeoutCause(t.Ctx, d, fmt.Errorf("not within %s", deadline.Span(d)))
 }

@@ -77,7 +77,11 @@ func (t *T) Held(s *harness.Server, session string, before, behind []model.Step)
 
 // AtGate waits until the turn's model call waits at the gate.
 func (t *T) AtGate(turn *Turn, gate *model.Gate) {
-	ctx, cancel := t.within(turn.s.Deadlines().Turn)
+	bound := turn.s.Deadlines().Turn
+	if t.run.oneTurn.Load() { // and that of another session may be held
+		bound = turn.s.Deadlines().Call
+	}
+	ctx, cancel := t.within(bound)
 	defer cancel()
 	if err := gate.WaitReached(ctx); err != nil {
 		if m, answered := turn.Now(); answered {
