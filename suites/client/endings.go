@@ -80,8 +80,12 @@ func diesInTurn(t *T) {
 	case protocol.Accepted:
 		lines = append(lines[:len(lines)-1], answer.Response)
 	}
-	if !a.Write(expected, joined(lines)) {
-		return
+	t.Need("begin the turn", a.RT.Write(t.Ctx, joined(lines)))
+	if t.Hello.Concurrent {
+		a.Ask().settle(harness.Turn{}) // what was written before has been read
+	}
+	if reply, over := a.Over(); over {
+		t.NotReached("a run waits for its end", fmt.Errorf("it is over: %s", t.came(reply, nil)))
 	}
 	t.Need("end the runtime", a.RT.Exit(3))
 	t.Fails(a.Call, expected, a.Shown, harness.ClassClosed)

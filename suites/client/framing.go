@@ -21,7 +21,8 @@ var digits = strings.Repeat("7", 5000)
 func carried(v string) []string {
 	return []string{
 		v,
-		`{"jsonrpc":"2.0","method":"dshconform/hostile","params":{"value":` + v + `}}`,
+		`{"jsonrpc":"2.0","method":"session.event","params":{"sessionId":"nobody","event":{"type":"user/message","seq":0,"time":0,"data":{"id":"m","role":"user",` +
+			`"content":[{"type":"text","text":"hello"}],"source":{"kind":"user"},"value":` + v + `}}}}`,
 		`{"jsonrpc":"2.0","id":"nobody","result":{"value":` + v + `}}`,
 	}
 }
@@ -52,7 +53,7 @@ func framing(s *suite) {
 	}{
 		{"invalid-utf8", append(carried("\"a\xff\xfe\xc3(b\""), "\xff\xfe\x80")},
 		{"nul", append(carried("\"a\x00b\""), "\x00", "\x00\x00{}")},
-		{"bom", []string{"\ufeff", "\ufeff" + `{"jsonrpc":"2.0","method":"dshconform/hostile"}`, "\ufeffhello"}},
+		{"bom", []string{"\ufeff", "\ufeff" + carried(`"hello"`)[1], "\ufeffhello"}},
 		{"lone-surrogate", carried(`"a\ud800b\udc00"`)},
 		{"digits", carried(digits)},
 		{"nesting", carried(deep(100_000))},
@@ -74,14 +75,20 @@ func framing(s *suite) {
 	s.It("C-FRM-06", damaged)
 }
 
-// readOn writes each line before the answer of a prompt of its own, which has to settle
-// with it.
+// readOn writes each line before every line of an answer, one after the other, and the
+// calls have to settle: a reader may lose its way, or just the next frame.
 func readOn(t *T, lines []string) {
 	p := t.Launch(protocol.MethodPrompt)
 	for _, line := range lines {
 		expected := fmt.Sprintf("the answer is read behind the line %q", protocol.Short(line))
 		a := p.Ask()
-		if !a.Settles(expected, a.Turn(harness.Turn{}), []byte(line+"\n")) {
+		answer := a.Turn(harness.Turn{})
+		var b bytes.Buffer
+		for _, own := range answer.Lines() {
+			b.WriteString(line + "\n")
+			b.Write(own)
+		}
+		if !a.Write(expected, b.Bytes()) || !a.Gets(expected, answer) {
 			return
 		}
 	}

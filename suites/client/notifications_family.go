@@ -1,8 +1,6 @@
 package client
 
 import (
-	"fmt"
-
 	harness "github.com/dshconform/dshconform/harness/client"
 	"github.com/dshconform/dshconform/harness/protocol"
 )
@@ -33,14 +31,15 @@ func family(t *T, levels int, earlier bool) {
 	}
 	foreign = append(foreign, stranger.Child(t.Session(), "the answer of a stranger's child")...)
 
+	var wanted [][]byte // in the middle of the turn
 	a := ask()
 	answer := a.Turn(harness.Turn{Between: func(s *harness.Session) (lines [][]byte) {
 		if !earlier {
 			lines = start()
 		}
 		for i := range max(len(foreign), 10) {
-			lines = append(lines, numbered(line[i%len(line)], 1)...)
-			lines = append(lines, numbered(s, 1)...)
+			own := append(numbered(line[i%len(line)], 1), numbered(s, 1)...)
+			wanted, lines = append(wanted, own...), append(lines, own...)
 			if i < len(foreign) {
 				lines = append(lines, foreign[i])
 			}
@@ -55,13 +54,9 @@ func family(t *T, levels int, earlier bool) {
 		tree = append(tree, s.ID)
 	}
 	reply, _ := a.Over()
-	got := reply.Outcome().Notifications
-	written := harness.NotificationsOf(answer.Notifications())
-	if missing := without(events(written, tree...), got); len(missing) > 0 {
-		t.Fail(expected, fmt.Sprintf("%d are missing, the first of them: %s", len(missing), protocol.Short(string(missing[0].Params))), a.Shown.frames()...)
-	}
+	t.collected(expected, wanted, reply.Outcome(), a.Shown, tree...)
 	strange := harness.NotificationsOf(foreign)
-	for _, n := range got {
+	for _, n := range reply.Outcome().Notifications {
 		if len(without([]harness.Notification{n}, strange)) == 0 {
 			t.Fail(expected, "one of a stranger is among them: "+protocol.Short(string(n.Params)), a.Shown.frames()...)
 			return

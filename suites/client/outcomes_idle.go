@@ -57,8 +57,10 @@ func idleSettles(t *T) {
 		if !t.Hello.Gives("notifications") {
 			continue
 		}
+		// That all of a turn is collected is another requirement; that of what came early
+		// is this one.
 		reply, _ := a.Over()
-		if !t.collected(expected, answer, reply.Outcome(), a.Shown) {
+		if !t.collected(expected, answer.Before, reply.Outcome(), a.Shown, session) {
 			return
 		}
 	}

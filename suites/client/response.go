@@ -90,8 +90,8 @@ func finalText(t *T) {
 	}
 }
 
-// madeUp makes a log at random: messages with any blocks, chunks, children and events
-// that nobody knows, in any order.
+// madeUp makes a log at random: messages with any blocks, messages of the user, chunks
+// and children, in any order.
 func madeUp(r *rand.Rand, child string) log {
 	var steps []func(*harness.Session) [][]byte
 	final := ""
@@ -113,7 +113,7 @@ func madeUp(r *rand.Rand, child string) log {
 			steps = append(steps, func(s *harness.Session) [][]byte { return s.Child(id, "the child's") })
 		case 3:
 			steps = append(steps, func(s *harness.Session) [][]byte {
-				return [][]byte{s.Chunk("a draft"), s.Event("dshconform/news", object{"message": object{"content": []any{text("no")}}})}
+				return append(numbered(s, 1), s.Chunk("a draft"))
 			})
 		}
 	}
@@ -139,7 +139,7 @@ var malformedMessages = []string{
 var malformedEnvelopes = []string{
 	`{"sessionId":%s}`, `{"sessionId":%s,"event":null}`, `{"sessionId":%s,"event":"turn/end"}`, `{"sessionId":%s,"event":[]}`,
 	`{"sessionId":%s,"event":{}}`, `{"sessionId":%s,"event":{"type":null,"seq":0,"time":0,"data":{}}}`,
-	`{"sessionId":%s,"event":{"type":"assistant/message"}}`, `{"sessionId":%s,"event":{"type":"turn/end","seq":"0","time":"now","data":7}}`,
+	`{"sessionId":%s,"event":{"type":"turn/start"}}`, `{"sessionId":%s,"event":{"type":"turn/end","seq":"0","time":"now","data":7}}`,
 	`{"event":{"type":"turn/start","seq":0,"time":0,"data":{"turn":1}}}`,
 	`{"sessionId":7,"event":{"type":"turn/start","seq":0,"time":0,"data":{"turn":1}}}`,
 	`{"sessionId":null,"event":null}`, `{}`, `[]`, `null`, `"hello"`, `7`,

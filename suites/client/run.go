@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/dshconform/dshconform/harness/protocol"
+	"github.com/dshconform/dshconform/harness/wire"
 	"github.com/dshconform/dshconform/reports"
 	"github.com/dshconform/dshconform/suites/spec"
 )
@@ -32,6 +33,7 @@ func Run(ctx context.Context, cfg Config) (*reports.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	ledger.Sent = wire.ServerToClient
 	r.Run = ledger
 	if cfg.Begun != nil {
 		cfg.Begun(r.result(false, ""))
@@ -44,7 +46,7 @@ func Run(ctx context.Context, cfg Config) (*reports.Run, error) {
 	}
 	specs = spec.Applicable(ledger, specs, r.lacking())
 	spec.All(ctx, ledger, "client", specs, spec.Hooks[*T]{
-		Begin: r.newT, Leave: (*T).leave, Result: func() *reports.Run { return r.result(false, "") },
+		Begin: r.newT, Diagnose: (*T).diagnose, Leave: (*T).leave, Result: func() *reports.Run { return r.result(false, "") },
 	})
 	r.close()
 	if ctx.Err() != nil {
@@ -100,8 +102,8 @@ func (r *runner) result(final bool, unreached string) *reports.Run {
 	if r.hello.Protocol != "" {
 		run.Subject.Name, run.Subject.ServerVersion = r.hello.Subject(), r.hello.Version
 	}
-	if r.startup > 0 {
-		run.Diagnosis = &reports.Diagnosis{StartupSeconds: r.startup.Seconds()}
+	if r.drivers > 0 {
+		run.Diagnosis = &reports.Diagnosis{StartupSeconds: r.startup.Seconds(), Processes: r.drivers}
 	}
 	return run
 }

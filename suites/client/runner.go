@@ -33,6 +33,7 @@ type runner struct {
 	hello     harness.Hello
 
 	d       *harness.Driver
+	drivers int               // started so far
 	current atomic.Pointer[T] // the spec that runs
 	counter atomic.Int64
 
@@ -62,6 +63,7 @@ func (r *runner) greet(ctx context.Context) error {
 // start starts a driver.
 func (r *runner) start(ctx context.Context) (err error) {
 	command := r.cfg.Driver
+	r.drivers++
 	command.Supervisor = []string{r.cfg.Program, "supervise"}
 	r.d, err = harness.StartDriver(ctx, harness.DriverOptions{Command: command, Deadlines: r.deadlines, OnMessage: r.said})
 	return err
@@ -71,7 +73,7 @@ func (r *runner) start(ctx context.Context) (err error) {
 // work there is nothing to judge.
 func (r *runner) handshake(ctx context.Context) error {
 	t := r.newT(r.Outside(ctx, "handshake"))
-	defer t.leave()
+	defer t.release()
 	const most, least = 2 * time.Second, 300 * time.Millisecond
 	r.brief = least
 	c, err := t.create(nil)

@@ -41,14 +41,19 @@ func (r *runner) newT(base *spec.T) *T {
 // leave puts in order what the spec has used. Where it did not pass the driver is
 // given up: what hangs in it must not meet the next spec.
 func (t *T) leave() {
+	if t.d != nil && !t.Sound() {
+		t.d.Spoil("the spec of " + t.ID + " did not pass")
+	}
+	t.release()
+}
+
+// release ends the runtimes of the spec, and the calls that wait for them.
+func (t *T) release() {
 	r := t.run
 	for _, relay := range t.relays {
 		relay.Close()
 	}
 	if d := t.d; d != nil {
-		if !t.Sound() {
-			d.Spoil("the spec of " + t.ID + " did not pass")
-		}
 		for _, c := range t.calls {
 			if !d.Fit() {
 				break

@@ -18,6 +18,7 @@ const FailuresName = "failures"
 // input is what was sent to one process in the spec that uses it: the exact bytes,
 // which a transcript shortens, so that a pipe into the subject repeats them.
 type input struct {
+	dir   wire.Direction
 	first wire.Line // to the process: what comes without a handshake is not served
 	lines [][]byte
 	size  int
@@ -28,7 +29,7 @@ type input struct {
 const mostInput = 64 << 20
 
 func (i *input) add(l wire.Line) {
-	if l.Dir != wire.ClientToServer {
+	if l.Dir != i.dir {
 		return
 	}
 	if i.first.Raw == nil {
@@ -45,7 +46,7 @@ func (i *input) add(l wire.Line) {
 // have used the process before, its handshake is theirs.
 func (i *input) restart(backlog []wire.Line, joined bool) {
 	first := i.first
-	*i = input{first: first}
+	*i = input{dir: i.dir, first: first}
 	if joined && first.Raw != nil {
 		i.add(first)
 	}

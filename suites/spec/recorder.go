@@ -95,6 +95,9 @@ func (r *recorder) close() {
 
 // recorders are those of a run, by what is recorded.
 type recorders struct {
+	// Sent is the direction in which the suite writes.
+	Sent wire.Direction
+
 	mu  sync.Mutex
 	all map[any]*recorder // nil when the run is over
 }
@@ -108,7 +111,7 @@ func (r *recorders) of(conversation any) *recorder {
 	}
 	rec := r.all[conversation]
 	if rec == nil {
-		rec = &recorder{}
+		rec = &recorder{sent: input{dir: r.Sent}}
 		r.all[conversation] = rec
 	}
 	return rec

@@ -38,7 +38,7 @@ func NewRun(o Options, ids []string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Run{Options: o, Results: results, begun: time.Now(), recorders: recorders{all: map[any]*recorder{}}}, nil
+	return &Run{Options: o, Results: results, begun: time.Now(), recorders: recorders{Sent: wire.ClientToServer, all: map[any]*recorder{}}}, nil
 }
 
 // Violated records what a monitor has found.
