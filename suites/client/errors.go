@@ -66,8 +66,8 @@ func brokenErrors(t *T, errors []string) {
 	p := t.Launch(protocol.MethodPrompt)
 	for _, e := range errors {
 		expected := "the response with the error " + e + " fails the call"
-		a := p.Ask()
-		if !a.Write(expected, a.Q.ErrorRaw(jsontext.Value(e))) {
+		a, ok := p.Asks(expected)
+		if !ok || !a.Write(expected, a.Q.ErrorRaw(jsontext.Value(e))) {
 			return
 		}
 		if _, ok := t.Fails(a.Call, expected, a.Shown); !ok {

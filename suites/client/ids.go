@@ -55,8 +55,8 @@ func secondResponse(t *T) {
 	if !a.Write(expected, append(answer.Joined(), second...)) || !a.Gets(expected+": the first one counts", answer) {
 		return
 	}
-	next := a.Ask()
-	if next.Settles(expected+": the call in flight settles with its own", next.Turn(harness.Turn{}), second) {
+	next, ok := a.Asks(expected + ": the next call is made")
+	if ok && next.Settles(expected+": the call in flight settles with its own", next.Turn(harness.Turn{}), second) {
 		next.Works(expected + ": the next call works")
 	}
 }
@@ -102,8 +102,8 @@ func backwards(t *T) {
 	for i, a := range asked {
 		if i != failing {
 			a.Gets(expected, answers[i])
-		} else if e, failed := t.Fails(a.Call, expected, a.Shown, harness.ClassRemote); failed {
-			t.Expect(string(e.Code) == "-32050", expected, e.Error(), a.Shown.frames()...)
+		} else {
+			t.Fails(a.Call, expected, a.Shown)
 		}
 		if t.Failed() {
 			return

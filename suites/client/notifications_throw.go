@@ -52,11 +52,11 @@ func throwingSubscription(t *T, filter, callback string) {
 func throwingPrompt(t *T) {
 	const expected = "code of the caller that throws hurts its own call alone"
 	p := t.Launch(protocol.MethodPrompt)
+	a := p.AskWith(harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt"), Callback: harness.CallbackThrow})
 	var other *Asked
 	if t.Hello.Concurrent {
 		other = p.AskWith(harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt"), Callback: harness.CallbackReport})
 	}
-	a := p.AskWith(harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt"), Callback: harness.CallbackThrow})
 	if !a.Write(expected, a.Turn(harness.Turn{}).Joined()) {
 		return
 	}

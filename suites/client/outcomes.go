@@ -47,7 +47,10 @@ func responseDecides(t *T, reason any) {
 	other := harness.Reason(protocol.KindMaxTokens)
 	for _, ends := range []any{reason, other} {
 		const expected = "the caller gets the status and the reason of the response"
-		a := p.Ask()
+		a, ok := p.Asks(expected)
+		if !ok {
+			return
+		}
 		answer := a.Turn(harness.Turn{Reason: reason})
 		answer.Before[len(answer.Before)-1] = answer.Session.TurnEnd(ends)
 		if !a.Settles(expected, answer) || !a.told(expected, answer) {
@@ -132,8 +135,8 @@ func (p *Peer) refuses(lines func(*Asked, Answer) [][]byte) {
 	if p.t.Failed() {
 		return
 	}
-	a := p.Ask()
-	if a.Write(expected, bytes.Join(lines(a, a.Turn(harness.Turn{})), nil)) {
+	a, ok := p.Asks(expected)
+	if ok && a.Write(expected, bytes.Join(lines(a, a.Turn(harness.Turn{})), nil)) {
 		p.t.Fails(a.Call, expected, a.Shown, harness.ClassProtocol)
 	}
 }
@@ -185,10 +188,13 @@ func strayFinished(t *T) {
 	if !a.Settles("the prompt settles without a session.finished", a.Turn(harness.Turn{})) {
 		return
 	}
-	next := a.Ask()
+	const expected = "a stray session.finished changes nothing: the response wins"
+	next, ok := a.Asks(expected)
+	if !ok {
+		return
+	}
 	answer := next.Turn(harness.Turn{})
 	stray := answer.Session.Finished("error", harness.Reason(protocol.KindError))
-	const expected = "a stray session.finished changes nothing: the response wins"
 	if next.Settles(expected, answer, stray) && next.told(expected, answer) {
 		a.Works("the next prompt settles behind a stray session.finished")
 	}
@@ -204,7 +210,10 @@ func finishedSettles(t *T) {
 	for _, reason := range []any{harness.Reason(protocol.KindCompleted), object{"kind": "error", "error": object{"message": "out of 运气"}}} {
 		for _, first := range []string{"session.finished", "the response"} {
 			expected := "the prompt settles with the status and the reason of session.finished, " + first + " first"
-			a := p.Ask()
+			a, ok := p.Asks(expected)
+			if !ok {
+				return
+			}
 			answer := a.Turn(harness.Turn{Reason: reason})
 			finished := answer.Before[len(answer.Before)-1]
 			stranger := p.RT.Session(t.Session()).Finished("aborted", harness.Reason("somebody else's"))

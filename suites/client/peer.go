@@ -167,16 +167,22 @@ func given(v jsontext.Value) string {
 	return protocol.Short(string(v))
 }
 
+// Asks judges that a further prompt reaches the runtime.
+func (p *Peer) Asks(expected string) (*Asked, bool) {
+	a, err := p.ask(harness.Prompt{SessionID: p.t.Session(), Text: p.t.Text("prompt")})
+	if err == nil {
+		return a, true
+	}
+	p.t.Conclude(err)
+	p.t.d.Spoil("stuck in " + p.t.ID)
+	p.t.Fail(expected, "its prompt does not reach the runtime: "+harness.Explain(err))
+	return nil, false
+}
+
 // Works judges that a further prompt of the client settles well.
 func (p *Peer) Works(expected string) bool {
-	a, err := p.ask(harness.Prompt{SessionID: p.t.Session(), Text: p.t.Text("prompt")})
-	if err != nil {
-		p.t.Conclude(err)
-		p.t.d.Spoil("stuck in " + p.t.ID)
-		p.t.Fail(expected, "its prompt does not reach the runtime: "+harness.Explain(err))
-		return false
-	}
-	return a.Settles(expected, a.Turn(harness.Turn{}))
+	a, ok := p.Asks(expected)
+	return ok && a.Settles(expected, a.Turn(harness.Turn{}))
 }
 
 // joined are lines as one piece.

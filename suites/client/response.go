@@ -150,7 +150,10 @@ var malformedEnvelopes = []string{
 func malformedEvents(t *T, params []string) {
 	p := t.Launch(protocol.MethodPrompt)
 	for _, form := range params {
-		a := p.Ask()
+		a, ok := p.Asks("the call behind ones with malformed events works")
+		if !ok {
+			return
+		}
 		bad := strings.ReplaceAll(form, "%s", string(harness.Encode(a.Q.SessionID())))
 		expected := "the call with the malformed event " + protocol.Short(bad) + " ends with a protocol error or with its outcome"
 		answer := a.Turn(harness.Turn{Between: func(s *harness.Session) [][]byte {
@@ -159,8 +162,8 @@ func malformedEvents(t *T, params []string) {
 		if !a.Write(expected, answer.Joined()) {
 			return
 		}
-		reply, ok := t.Ended(a.Call, expected, a.Shown)
-		if !ok || reply.Err != nil && !t.failed(reply, expected, a.Shown, harness.ClassProtocol) {
+		reply, ended := t.Ended(a.Call, expected, a.Shown)
+		if !ended || reply.Err != nil && !t.failed(reply, expected, a.Shown, harness.ClassProtocol) {
 			return
 		}
 		if !p.Works("the call behind one with the malformed event " + protocol.Short(bad) + " works") {
