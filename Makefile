@@ -3,7 +3,7 @@
 # make lint    formatting, vet and build for Linux, macOS and Windows, golangci-lint
 # make real    judge three public releases of the real server (needs Python and the network)
 # make bench   how fast it is
-# make faults  every fault of the reference server against every requirement
+# make faults  every fault of both reference endpoints against every requirement
 
 BIN     := bin/dshconform
 GO      ?= go

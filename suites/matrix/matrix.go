@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/dshconform/dshconform/reports"
 )
 
 // Fault is a fault as `ref… --list-faults` prints it.
@@ -172,6 +174,9 @@ func one(ctx context.Context, o Options, r Run) Run {
 	if o.Role == "server" {
 		args = append(append(args, "--"), reference...)
 	} else {
+		for i, word := range reference {
+			reference[i] = reports.ShellQuote(word)
+		}
 		args = append(args, "--driver", strings.Join(reference, " "))
 	}
 	c := exec.CommandContext(ctx, o.Program, args...)

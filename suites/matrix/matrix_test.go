@@ -38,17 +38,27 @@ func build(m *testing.M) int {
 	return m.Run()
 }
 
-// TestServerFaultsAreBlamedExactly runs a share of the faults, each in one of its
-// profiles: every tenth, which takes minutes. DSHCONFORM_ROTATE=N takes the Nth
-// next share and profiles; `make faults` runs every fault in every profile.
+// The faults are run by shares, each fault in one of its profiles: all of them take
+// long. DSHCONFORM_ROTATE=N takes the Nth next share and profiles; `make faults` runs
+// every fault in every profile.
+
 func TestServerFaultsAreBlamedExactly(t *testing.T) {
+	blamedExactly(t, Options{Role: "server", Share: 10}, 25)
+}
+
+// What a client breaks often shows as a call that hangs, for a deadline.
+func TestClientFaultsAreBlamedExactly(t *testing.T) {
+	blamedExactly(t, Options{Role: "client", Share: 15, Args: []string{"--timeout-scale", "0.5"}}, 9)
+}
+
+func blamedExactly(t *testing.T, o Options, least int) {
+	t.Helper()
 	g := NewWithT(t)
-	rotate, _ := strconv.Atoi(os.Getenv("DSHCONFORM_ROTATE"))
-	runs, err := All(context.Background(), Options{
-		Program: program, Role: "server", Rotate: rotate, Share: 10, Parallel: runtime.NumCPU(),
-	})
+	o.Program, o.Parallel = program, runtime.NumCPU()
+	o.Rotate, _ = strconv.Atoi(os.Getenv("DSHCONFORM_ROTATE"))
+	runs, err := All(context.Background(), o)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(len(runs)).To(BeNumerically(">=", 25), "a share of the reference server's faults")
+	g.Expect(len(runs)).To(BeNumerically(">=", least), "a share of the faults of ref%s", o.Role)
 	for _, r := range runs {
 		if !r.Exact() {
 			t.Error(r)

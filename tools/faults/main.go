@@ -17,7 +17,7 @@ import (
 
 func main() {
 	program := flag.String("program", "bin/dshconform", "the built program")
-	role := flag.String("role", "server", "server or client")
+	role := flag.String("role", "", "server or client (default: both)")
 	only := flag.String("only", "", "run the faults whose name or broken ids contain this")
 	one := flag.Bool("one-profile", false, "run each fault in one of its profiles")
 	scale := flag.String("timeout-scale", "0.5", "scale of the deadlines")
@@ -25,16 +25,24 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	runs, err := matrix.All(ctx, matrix.Options{
-		Program: *program, Role: *role, Every: !*one, Parallel: *parallel, Args: []string{"--timeout-scale", *scale},
-		Only: func(f matrix.Fault) bool {
-			return *only == "" || strings.Contains(f.Name, *only) || strings.Contains(strings.Join(f.Breaks, " "), *only)
-		},
-		Done: func(r matrix.Run) { fmt.Printf("%6.1f s  %s\n", r.Seconds, r) },
-	})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "faults:", err)
-		os.Exit(1)
+	roles := []string{"server", "client"}
+	if *role != "" {
+		roles = []string{*role}
+	}
+	var runs []matrix.Run
+	for _, role := range roles {
+		ended, err := matrix.All(ctx, matrix.Options{
+			Program: *program, Role: role, Every: !*one, Parallel: *parallel, Args: []string{"--timeout-scale", *scale},
+			Only: func(f matrix.Fault) bool {
+				return *only == "" || strings.Contains(f.Name, *only) || strings.Contains(strings.Join(f.Breaks, " "), *only)
+			},
+			Done: func(r matrix.Run) { fmt.Printf("%6.1f s  %s\n", r.Seconds, r) },
+		})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "faults:", err)
+			os.Exit(1)
+		}
+		runs = append(runs, ended...)
 	}
 	wrong, caught := 0, map[string]bool{}
 	for _, r := range runs {
@@ -42,7 +50,7 @@ func main() {
 			wrong++
 			fmt.Println("WRONG ", r)
 		}
-		caught[r.Fault.Name] = true
+		caught[r.Fault.Name+" "+r.Fault.Sentence] = true // both roles may use a name
 	}
 	fmt.Printf("%d faults in %d runs, %d wrong\n", len(caught), len(runs), wrong)
 	if wrong > 0 || len(runs) == 0 {
