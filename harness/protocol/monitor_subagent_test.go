@@ -38,6 +38,8 @@ func TestChildrenInTheForeground(t *testing.T) {
 		{"finished before the child's turn", lines(begins, spawned("s", "c"), done, turn("c", 0, 1), ended), one("S-SUB-02")},
 		{"cut by shutdown", lines(begins, spawned("s", "c"), starts("c", 0, 1), shutdown, ends("c", 1, 1, "aborted"), says("s", 1, 1, "x"), ends("s", 2, 1, "aborted"), result("a", `{"status":"aborted","reason":{"kind":"aborted"}}`), shut), nil},
 
+		{"cut by shutdown without a turn/end", lines(begins, spawned("s", "c"), starts("c", 0, 1), shutdown, finishedAs("s", "c", "c", failed), says("s", 1, 1, "x"), ends("s", 2, 1, "aborted"), result("a", `{"status":"aborted","reason":{"kind":"aborted"}}`), shut), nil},
+
 		{"the child's end settles the parent", lines(begins, spawned("s", "c"), turn("c", 0, 1), result("a", settledOK), done, says("s", 1, 1, "x"), ends("s", 2, 1, "completed"), shutdown, shut), one("S-SUB-03")},
 		{"so too behind subagent.finished", lines(begins, spawned("s", "c"), turn("c", 0, 1), done, event("s", 1, "tool/result", `{"turn":1}`), result("a", settledOK), says("s", 2, 1, "x"), ends("s", 3, 1, "completed"), shutdown, shut), one("S-SUB-03")},
 		{"a turn/end of the parent behind the response", lines(begins, spawned("s", "c"), turn("c", 0, 1), done, says("s", 1, 1, "x"), result("a", settledOK), ends("s", 2, 1, "completed"), shutdown, shut), one("S-ORD-01")},
@@ -70,6 +72,7 @@ func TestChildrenInTheBackground(t *testing.T) {
 		{"cut by shutdown", lines(begins, parentEnds, shutdown, shut), nil},
 		{"the child's idle under the id of the running parent", lines(begins, childEnds, state("s", "idle"), parentEnds, wakes), one("S-SUB-03")},
 		{"the child's idle under the id of the idle parent", lines(begins, parentEnds, childEnds, state("s", "idle"), wakes), one("S-SUB-03")},
+		{"the same at shutdown", lines(begins, parentEnds, shutdown, childEnds, state("s", "idle"), shut), one("S-SUB-03")},
 		{"the child's idle under both ids", lines(begins, childEnds, state("c", "idle"), state("s", "idle"), parentEnds, wakes), one("S-SUB-03")},
 		{"a child that is woken by its own child before its end is told", lines(begins, parentEnds, childEnds, state("c", "idle"), state("c", "running"), starts("c", 5, 2), wakes, says("c", 6, 2, "Woken."), ends("c", 7, 2, "completed"), state("c", "idle"), shutdown, shut), nil},
 		{"a child whose events begin late", lines(prompt("a", "s"), inserts("s", 0, 0, "m"), state("s", "running"), starts("s", 1, 1), removes("s", 2), receiptOf("a", "m"), spawned("s", "c"), starts("c", 3, 1)), one("S-ORD-03/child")},

@@ -74,6 +74,9 @@ func TestSmallestViolations(t *testing.T) {
 		{"a banner", `< hello`, []string{"S-FRM-01"}},
 		{"a blank line", "<  ", []string{"S-FRM-01"}},
 		{"a JSON array", `< [1]`, []string{"S-FRM-01"}},
+		{"an unterminated request that is served", `> {"jsonrpc":"2.0","id":"b","method":"x"}\LF
+< {"jsonrpc":"2.0","id":"b","result":{}}`, nil},
+		{"an unterminated request that is not", `> {"jsonrpc":"2.0","id":"b","method":"x"}\LF`, nil},
 		{"an unterminated last line", ask + `< {"jsonrpc":"2.0","id":"a","result":{}}\LF`, []string{"S-FRM-01"}},
 		{"a line cut by EOF", ask + `< {"jsonrpc":"2.0","id":"a","result":{}}` + "\n! eof\n" + `< {"jsonrpc":"2.0","method":"x","par\LF`, nil},
 		{"a reply to a malformed line", "> {oops\n" + `< {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse"}}`, []string{"S-FRM-05"}},

@@ -142,7 +142,8 @@ func (m *Monitor) statusChanges(l wire.Line, params wire.Object) {
 // childsIdle judges an idle that comes right behind the end of a child while its
 // parent is not in the state to report one: the child's, under the wrong id.
 func (m *Monitor) childsIdle(l wire.Line, s *session, now string) bool {
-	if now != "idle" || s.childEnded == nil || m.ending.endsTurns || s.open == nil && s.current != "idle" {
+	odd := s.current == "idle" || s.open != nil && !m.ending.endsTurns
+	if now != "idle" || s.childEnded == nil || !odd {
 		return false
 	}
 	m.violate("S-SUB-03", "a child's idle is not its parent's", "the parent is reported idle where its child got idle", *s.childEnded, l)

@@ -103,8 +103,9 @@ func (m *Monitor) subagentFinished(l wire.Line, params wire.Object) {
 		m.violate("S-SUB-09", fmt.Sprintf("parent %q, child %q and the agentId equal to the child", Short(c.parent), Short(id)),
 			fmt.Sprintf("parent %q, agentId %q", Short(parent), Short(agent)), *c.started, l)
 	}
-	// a child that had children may be woken by one of them once it has ended
-	if s := m.sessions[id]; s != nil && s.open != nil && s.ends == 0 {
+	// a child that had children may be woken by one of them once it has ended, and a
+	// turn that was cut may have no end
+	if s := m.sessions[id]; s != nil && s.open != nil && s.ends == 0 && !c.cut {
 		m.violate("S-SUB-02", "subagent.finished comes after the child's turn/end", "its turn is still open", s.open.line, l)
 		c.judgedLate = true
 		return

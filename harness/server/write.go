@@ -40,11 +40,7 @@ func (s *Server) write(ctx context.Context, pieces [][]byte, apart bool) ([]*pro
 		fresh := len(requests)
 		s.mu.Lock()
 		s.in.Push(p, func(raw []byte, size int64) {
-			line := wire.Line{Seq: s.seq, At: time.Now(), Dir: wire.ClientToServer, Raw: raw, Size: size}
-			s.seq++
-			s.log = append(s.log, Entry{Line: line})
-			s.tell(line)
-			if q := s.mon.Client(line); q != nil {
+			if q := s.sent(raw, size); q != nil {
 				requests = append(requests, q)
 			}
 		})
@@ -55,6 +51,15 @@ func (s *Server) write(ctx context.Context, pieces [][]byte, apart bool) ([]*pro
 		}
 	}
 	return requests, nil
+}
+
+// sent gives a line of the client to the log and the monitor.
+func (s *Server) sent(raw []byte, size int64) *protocol.Request {
+	line := wire.Line{Seq: s.seq, At: time.Now(), Dir: wire.ClientToServer, Raw: raw, Size: size}
+	s.seq++
+	s.log = append(s.log, Entry{Line: line})
+	s.tell(line)
+	return s.mon.Client(line)
 }
 
 // cut deals with a piece that was not taken whole: nothing is owed for what the
@@ -141,6 +146,9 @@ func (s *Server) CloseInput() error {
 	}
 	s.closed = true
 	s.locked(func() {
+		if raw, size := s.in.Rest(); size > 0 { // a line without its LF
+			s.sent(raw, size)
+		}
 		s.note(wire.NoteInputClosed)
 		s.mon.InputClosed()
 		s.told = true
