@@ -150,11 +150,7 @@ func (m *Monitor) Client(l wire.Line) *Request {
 	msg := wire.Parse(l)
 	switch msg.Kind {
 	case wire.Request:
-		q := m.request(l, msg)
-		if !l.Terminated() { // the last one before EOF: nothing is owed to it, and it may be served
-			m.Disown(q)
-		}
-		return q
+		return m.request(l, msg)
 	case wire.Notification:
 		if id := idIn.FindSubmatch(l.Raw); id != nil && anyCase(msg.Extra, "id") {
 			m.requests.mute(silent{line: Evidence(l), row: "S-MSG-08", id: wire.RawID(string(id[1])).Key(), expected: wrongCase})
