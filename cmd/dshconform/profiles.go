@@ -110,7 +110,7 @@ func separateReports(f *serverFlags, s subject, jobs []*judging) error {
 // judgeServer judges the subject in the run's profile.
 func (j *judging) judgeServer(ctx context.Context, f *serverFlags, s subject, command []string, how string) (int, error) {
 	again := repeater{flags: j.flags, role: requirements.Server, own: serverOwn, profile: j.Profile, seed: j.Seed, command: command}
-	j.Repeat = again.ids
+	j.Repeat, j.RepeatBehind = again.ids, again.behind
 	j.Begun = func(r *reports.Run) {
 		r.ProfileNote = how
 		j.keep.save(r)
@@ -159,7 +159,7 @@ func (j *judging) findProfile(ctx context.Context, f *serverFlags, s subject) (p
 // config is the run of a subject as the flags want it.
 func (f *serverFlags) config(j *judging, s subject) server.Config {
 	cfg := server.Config{
-		Options: j.Options, Target: s.target, NoDeadlines: f.noDeadlines, ModelListen: f.modelListen, ModelHost: f.modelHost,
+		Options: j.Options, Target: s.target, Predecessors: f.predecessors, NoDeadlines: f.noDeadlines, ModelListen: f.modelListen, ModelHost: f.modelHost,
 	}
 	if f.attachWait {
 		cfg.OnStart = attachWait(j.out)
@@ -169,6 +169,9 @@ func (f *serverFlags) config(j *judging, s subject) server.Config {
 
 // check finds what is wrong in the flags of this command alone.
 func (f *serverFlags) check() error {
+	if f.predecessors && len(f.ids) == 0 {
+		return misuse("--predecessors is for what --id selects")
+	}
 	if f.changed("model-listen") {
 		if _, _, err := net.SplitHostPort(f.modelListen); err != nil {
 			return misuse("--model-listen takes HOST:PORT, such as 0.0.0.0:0, not %q", f.modelListen)

@@ -27,6 +27,11 @@ func (r repeater) ids(ids ...string) string {
 	return r.line(r.profile, "--id", strings.Join(ids, ","))
 }
 
+// behind is the same where what came before on the process may be needed.
+func (r repeater) behind(ids ...string) string {
+	return r.line(r.profile, "--id", strings.Join(ids, ","), "--predecessors")
+}
+
 // instead is the command line that judges the subject in another profile.
 func (r repeater) instead(p protocol.Profile) string { return r.line(p) }
 

@@ -17,6 +17,7 @@ type serverFlags struct {
 
 	modelListen, modelHost  string
 	attachWait, noDeadlines bool
+	predecessors            bool
 }
 
 // serverOwn are the flags of this command alone that say what the subject is.
@@ -55,6 +56,7 @@ toolchains, a HOME of its own, and the address and key of the suite's own model 
 func (f *serverFlags) add() {
 	f.addSubject()
 	f.addJudging()
+	f.set.BoolVar(&f.predecessors, "predecessors", false, "where what --id selects holds alone, judge it behind what comes before it in a whole run")
 	f.set.BoolVar(&f.attachWait, "attach-wait", false, "print the pid of each process of the server, and wait for Enter before anything is sent to it")
 	f.set.BoolVar(&f.noDeadlines, "no-deadlines", false, "wait for the server as long as it takes, for a session with a debugger")
 }

@@ -14,6 +14,10 @@ type Config struct {
 	spec.Options
 	Target target.Target
 
+	// Predecessors has what was selected judged once more where it holds, behind the
+	// specs that come before it in a whole run.
+	Predecessors bool
+
 	// NoDeadlines makes every wait as long as a session with a debugger.
 	NoDeadlines bool
 

@@ -15,6 +15,7 @@ func (t *T) Shared() *harness.Server {
 	s, err := t.run.sharedServer(t.Ctx)
 	t.Need("start the subject", err)
 	t.used = s
+	t.Behind = t.run.served == s
 	t.hasten(s)
 	t.Transcribe(s, t.run.launch.Command.Argv)
 	return s
@@ -134,6 +135,9 @@ func (t *T) leave() {
 		}
 		s.Stop(t.Ctx)
 		s.Forget() // nobody asks for its lines any more
+	}
+	if t.used != nil {
+		t.run.served = t.used
 	}
 	for _, s := range []*harness.Server{t.used, t.apart} {
 		if s == nil {

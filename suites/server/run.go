@@ -11,6 +11,15 @@ import (
 // found, also where the error is a *spec.NotRunError or says that ctx ended; the
 // exit code and the closing line are the caller's to work out.
 func Run(ctx context.Context, cfg Config) (*reports.Run, error) {
+	run, err := judge(ctx, cfg)
+	if err != nil || !cfg.Predecessors || !holds(run) {
+		return run, err
+	}
+	return behindPredecessors(ctx, cfg, run)
+}
+
+// judge runs the specs that are selected.
+func judge(ctx context.Context, cfg Config) (*reports.Run, error) {
 	suite := newSuite(cfg.Catalogue)
 	specs, ids := suite.Choose(cfg.Options)
 	ledger, err := spec.NewRun(cfg.Options, ids)

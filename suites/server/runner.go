@@ -35,6 +35,7 @@ type runner struct {
 	closing   sync.Once
 	mu        sync.Mutex
 	shared    *harness.Server
+	served    *harness.Server    // the shared process, when a spec has used it
 	apart     *harness.Server    // see T.Apart
 	all       []*harness.Server  // that may still run
 	processes []*process.Process // that were started

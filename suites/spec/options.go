@@ -46,6 +46,10 @@ type Options struct {
 	// allowed.
 	Repeat func(ids ...string) string
 
+	// RepeatBehind is the same where the process had served other specs before, which
+	// the failure may need; nil stands for Repeat.
+	RepeatBehind func(ids ...string) string
+
 	// Log gets remarks for the user, one line each; nil is allowed.
 	Log func(format string, args ...any)
 }

@@ -208,6 +208,9 @@ func one[B any](ctx context.Context, r *Run, e Entry[B], i, of int, h Hooks[B]) 
 		return reports.Outcome{}
 	}
 	t.outcome.Repeat = r.repeat(e.ID)
+	if t.Behind && r.RepeatBehind != nil {
+		t.outcome.Repeat = r.RepeatBehind(e.ID)
+	}
 	if t.outcome.Frames == nil {
 		t.outcome.Frames = []reports.Frame{}
 	}

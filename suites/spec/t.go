@@ -20,6 +20,9 @@ type T struct {
 	// nothing about the subject: the suite could not start it. Nil is allowed.
 	Whose func(error) (reports.Outcome, bool)
 
+	// Behind is set where the process had served other specs before this one.
+	Behind bool
+
 	run         *Run
 	level       requirements.Level
 	outcome     reports.Outcome
