@@ -31,13 +31,7 @@ func closing(s *suite) {
 		const expected = "a call behind close fails"
 		call, err := c.GoInitialize()
 		t.Need("make a call", err)
-		rt, err := c.Accept(t.Ctx, harness.Behaviour{}, t.own(call))
-		switch {
-		case rt != nil:
-			t.Fail(expected, "the SDK launches its runtime")
-		case t.Judge(err, expected):
-			t.Fails(call, expected, Shown{})
-		}
+		t.failsUnlaunched(c, call, expected)
 	})
 	s.It("C-CLS-03", failedHandshake)
 }

@@ -1,6 +1,9 @@
 package client
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"syscall"
@@ -67,17 +70,19 @@ func diesInFlight(t *T, way death) {
 	}
 }
 
-// diesInTurn has the runtime end in the middle of a turn, as far as that can be without
-// the end of the call: in receipt behind the receipt, in accepted behind the response.
+// diesInTurn has the runtime end while a run waits for what comes behind its response. In
+// directional nothing does.
 func diesInTurn(t *T) {
+	if t.Profile == protocol.Directional {
+		t.NotProvoked("a run of the directional profile waits for nothing but its response")
+	}
 	const expected = "a run that waits for its end fails with an error of class closed when the runtime dies"
 	a := t.Asked()
 	answer := a.Turn(harness.Turn{})
 	lines := answer.Before
-	switch t.Profile {
-	case protocol.Receipt:
+	if t.Profile == protocol.Receipt {
 		lines = append(lines, answer.Response, answer.After[0])
-	case protocol.Accepted:
+	} else {
 		lines = append(lines[:len(lines)-1], answer.Response)
 	}
 	t.Need("begin the turn", a.RT.Write(t.Ctx, joined(lines)))
@@ -101,29 +106,35 @@ func diesBefore(t *T, way death) {
 	p := t.Launch()
 	t.Need("end the runtime", way.do(p.RT))
 	t.Need("the runtime ends", p.RT.AwaitGone(t.Ctx, t.run.deadlines.Leave))
-	for range 2 {
-		if !p.failsLater(expected, harness.ClassClosed) {
-			return
-		}
+	// To an SDK that has not noticed yet, the first of them is in flight.
+	first, err := p.GoPrompt(harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt")})
+	t.Need("make a call", err)
+	reply, err := t.own(first).AwaitWithin(t.Ctx, t.run.deadlines.Call)
+	t.Need("a first call behind the end of the runtime is over", err)
+	if t.failed(reply, expected, Shown{}, harness.ClassClosed) {
+		p.failsLater(expected, harness.ClassClosed)
 	}
 }
 
-// failsLater judges that a further prompt fails with one of these classes of errors, and
-// launches nothing.
+// failsLater judges that a further prompt fails with one of these classes of errors.
 func (p *Peer) failsLater(expected string, classes ...harness.Class) bool {
-	t := p.t
-	c, err := p.GoPrompt(harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt")})
-	t.Need("make a call", err)
-	rt, err := p.Accept(t.Ctx, harness.Behaviour{}, t.own(c))
-	switch {
+	c, err := p.GoPrompt(harness.Prompt{SessionID: p.t.Session(), Text: p.t.Text("prompt")})
+	p.t.Need("make a call", err)
+	return p.t.failsUnlaunched(p.Client, c, expected, classes...)
+}
+
+// failsUnlaunched judges that a call fails, and launches no runtime.
+func (t *T) failsUnlaunched(c *harness.Client, call *harness.Call, expected string, classes ...harness.Class) bool {
+	ctx, cancel := context.WithTimeoutCause(t.Ctx, t.run.deadlines.Call, errors.New("the call goes on"))
+	defer cancel()
+	switch rt, err := c.Accept(ctx, harness.Behaviour{}, t.own(call)); {
 	case rt != nil:
-		t.Fail(expected, "the SDK launches another runtime")
+		t.Fail(expected, "the SDK launches a runtime")
 		return false
-	case err != nil:
-		t.Judge(err, expected)
-		return false
+	case err != nil && ctx.Err() == nil:
+		return t.Judge(err, expected)
 	}
-	_, ok := t.Fails(c, expected, Shown{}, classes...)
+	_, ok := t.Fails(call, expected, Shown{}, classes...)
 	return ok
 }
 
@@ -154,9 +165,6 @@ func callTimesOut(t *T) {
 	}
 	const expected = "a late answer changes nothing: the next call gets its own"
 	late := a.Turn(harness.Turn{}).Joined()
-	if !p.Write(expected, late) {
-		return
-	}
 	// On a machine under load a sound call may be too late as well, and not again and again.
 	const tries = 3
 	for i := range tries {
@@ -165,9 +173,10 @@ func callTimesOut(t *T) {
 			return
 		}
 		answer := next.Turn(harness.Turn{})
-		if !next.Write(expected, answer.Joined()) {
+		if !next.Write(expected, late, answer.Joined()) {
 			return
 		}
+		late = nil
 		reply, ok := t.Ended(next.Call, expected, next.Shown)
 		if !ok {
 			return
@@ -203,9 +212,10 @@ func causeOfDeath(t *T) {
 	a := t.Asked()
 	t.Need("write to stderr", a.RT.WriteStderr(t.Ctx, []byte("some log line\nfatal: "+words+"\n")))
 	t.Need("end the runtime", a.RT.Exit(code))
-	e, ok := t.Fails(a.Call, "the call fails when the runtime dies", a.Shown)
-	if !ok {
-		return
+	reply, err := a.AwaitWithin(t.Ctx, t.run.deadlines.Call)
+	e := reply.Err
+	if e == nil {
+		t.NotReached("the call fails when the runtime dies", cmp.Or(err, errors.New("it succeeded")))
 	}
 	said := e.Message + " " + string(e.Data)
 	t.Expect(strings.Contains(said, fmt.Sprint(code)), fmt.Sprintf("the error carries the exit code, %d", code), "it says: "+protocol.Short(said), a.Shown.frames()...)
