@@ -4,6 +4,7 @@
 # make real    judge three public releases of the real server (needs Python and the network)
 # make bench   how fast it is
 # make faults  every fault of both reference endpoints against every requirement
+# make soak    the reference endpoints, RUNS times, on a machine that is given twice what it can do
 
 BIN     := bin/dshconform
 GO      ?= go
@@ -14,7 +15,7 @@ SYSTEMS := linux darwin windows
 race = $(shell command -v "$$($(GO) env CC | cut -d' ' -f1)" >/dev/null 2>&1 && [ "$$($(GO) env CGO_ENABLED)" = 1 ] && echo -race || \
   echo "no C compiler: testing without the race detector" >&2)
 
-.PHONY: run build test test-go lint bench real faults clean need-go
+.PHONY: run build test test-go lint bench real faults soak clean need-go
 
 run: build
 	./$(BIN) server --profile $(PROFILE)
@@ -39,12 +40,17 @@ lint: need-go
 
 bench: build
 	$(GO) run ./tools/bench
+	$(GO) test -run '^$$' -bench . -benchtime 3x ./harness/tap
 
 real: build
 	@tools/judge-real.sh
 
 faults: build
 	$(GO) run ./tools/faults
+
+RUNS ?= 200
+soak: build
+	$(GO) run ./tools/soak -runs $(RUNS)
 
 clean:
 	rm -rf bin
