@@ -30,9 +30,12 @@ func (q *Request) SessionID() string {
 	return wire.Unquote(o["sessionId"])
 }
 
-// Text is the text of a prompt: its text blocks joined.
+// Text is the text of a prompt: its text blocks joined, or what stands in their place as a string.
 func (q *Request) Text() string {
 	o, _ := wire.AsObject(q.Message.Params)
+	if text, ok := o.String("contentBlocks"); ok {
+		return text
+	}
 	blocks, _ := wire.AsArray(o["contentBlocks"])
 	var b strings.Builder
 	for _, block := range blocks {

@@ -115,12 +115,6 @@ func carriageReturns(t *T) {
 	}
 }
 
-// writeApart writes pieces so that the SDK reads them one by one, and judges that it
-// takes them.
-func (p *Peer) writeApart(expected string, pieces ...[]byte) bool {
-	return p.t.Judge(p.RT.WriteApart(p.t.Ctx, pieces...), expected)
-}
-
 // longLine pads the line with which a call settles to a size, its LF not counted. White
 // space is the one thing that every reader has to skip.
 func longLine(t *T, size int) {

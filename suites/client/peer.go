@@ -125,6 +125,24 @@ func (p *Peer) Write(expected string, pieces ...[]byte) bool {
 	return p.t.Judge(p.RT.Write(p.t.Ctx, pieces...), expected)
 }
 
+// Write judges that the SDK takes what the runtime writes. Where it does not, the call may
+// say why.
+func (a *Asked) Write(expected string, pieces ...[]byte) bool {
+	return a.took(expected, a.RT.Write(a.t.Ctx, pieces...))
+}
+
+// writeApart is Write with each piece read by itself.
+func (a *Asked) writeApart(expected string, pieces ...[]byte) bool {
+	return a.took(expected, a.RT.WriteApart(a.t.Ctx, pieces...))
+}
+
+func (a *Asked) took(expected string, err error) bool {
+	if reply, over := a.Over(); err != nil && over && reply.Err != nil {
+		err = fmt.Errorf("%w; %w", reply.Err, err)
+	}
+	return a.t.Judge(err, expected, a.Shown.frames()...)
+}
+
 // Settles writes what stands before the answer, and the answer, as one piece, and
 // judges that the caller gets it.
 func (a *Asked) Settles(expected string, answer Answer, before ...[]byte) bool {
