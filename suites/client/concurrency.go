@@ -65,7 +65,7 @@ func together(t *T) {
 func slowReader(t *T) {
 	const expected = "a prompt of 16 MiB reaches a runtime that reads slowly whole"
 	p := t.Launch(protocol.MethodPrompt)
-	text := strings.Repeat("16 MiB of text, 24 bytes\n", 16<<20/25+1)
+	text := strings.Repeat("16 MiB of text, 25 bytes ", 16<<20/25+1)
 	show := p.Since()
 	resume := p.RT.Stall()
 	defer resume()
