@@ -2,6 +2,8 @@ package protocol
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/dshconform/dshconform/harness/wire"
 )
@@ -22,12 +24,19 @@ type status struct {
 // inbox follows the messages that wait for a turn, as agent/inbox/spliced tells
 // them: a splice removes removedCount messages at start and inserts others there.
 type inbox struct {
-	queues   map[string][]string // by target: ids that wait
-	serving  []string            // removed for the turn that is open, or about to start
-	seen     map[string]bool     // ids that were ever inserted
-	removes  bool                // the server tells removals
+	queues   map[string][]string  // by target: ids that wait
+	serving  []string             // removed for the turn that is open, or about to start
+	seen     map[string]wire.Line // ids that were ever inserted, with their splice
+	removes  bool                 // the server tells removals
 	receipts []receipt
-	lastIn   wire.Line
+	asked    map[string]bool // ids that prompts got as their receipts
+	idled    []idled
+}
+
+// idled is a message that waited when its session was reported idle.
+type idled struct {
+	id           string
+	splice, idle wire.Line
 }
 
 func (m *Monitor) spliced(l wire.Line, s *session, data wire.Object) {
@@ -38,7 +47,7 @@ func (m *Monitor) spliced(l wire.Line, s *session, data wire.Object) {
 	start, _ := data.Int("start")
 	removed, _ := data.Int("removedCount")
 	if s.queues == nil {
-		s.queues, s.seen = map[string][]string{}, map[string]bool{}
+		s.queues, s.seen = map[string][]string{}, map[string]wire.Line{}
 	}
 	q := s.queues[target]
 	at := int(min(max(start, 0), int64(len(q))))
@@ -53,8 +62,7 @@ func (m *Monitor) spliced(l wire.Line, s *session, data wire.Object) {
 		o, _ := wire.AsObject(v)
 		if id, ok := o.String("id"); ok {
 			in = append(in, id)
-			s.seen[id] = true
-			s.lastIn = Evidence(l)
+			s.seen[id] = Evidence(l)
 		}
 	}
 	next := append([]string{}, q[:at]...)
@@ -94,12 +102,37 @@ func (s *session) turnServed() {
 	s.serving = nil
 }
 
-func (s *session) waiting() int {
-	n := len(s.serving)
-	for _, q := range s.queues {
-		n += len(q)
+// waiting are the messages that no turn has served.
+func (s *session) waiting() []string {
+	all := slices.Clone(s.serving)
+	for _, target := range slices.Sorted(maps.Keys(s.queues)) {
+		all = append(all, s.queues[target]...)
 	}
-	return n
+	return all
+}
+
+// idlesOn notes what waits while its session is reported idle. Only what a prompt
+// brought is owed a turn: servers put notes of their own into the inbox, such as that
+// a child has finished, and public ones let these wait for the next prompt. Whose a
+// message is may show only with the receipt.
+func (m *Monitor) idlesOn(l wire.Line, s *session) {
+	m.apply("S-ORD-10")
+	s.idled = nil
+	for _, id := range s.waiting() {
+		s.idled = append(s.idled, idled{id, s.seen[id], Evidence(l)})
+	}
+	m.promptsIdled(s)
+}
+
+// promptsIdled judges those of the messages that prompts are known to have brought.
+func (m *Monitor) promptsIdled(s *session) {
+	at := slices.IndexFunc(s.idled, func(w idled) bool { return s.asked[w.id] })
+	if at < 0 {
+		return
+	}
+	w := s.idled[at]
+	s.idled = nil
+	m.violate("S-ORD-10", "no idle between the splice of a message and the end of the turn that serves it", "idle while the message of a prompt is not served", w.splice, w.idle)
 }
 
 func (m *Monitor) statusChanges(l wire.Line, params wire.Object) {
@@ -127,10 +160,7 @@ func (m *Monitor) statusChanges(l wire.Line, params wire.Object) {
 	case now == "idle" && s.open != nil && !m.ending.endsTurns:
 		m.violate("S-ORD-09", "idle comes after the turn/end of its interval", "the turn is still open", s.open.line, l)
 	case now == "idle" && !m.ending.endsTurns:
-		m.apply("S-ORD-10")
-		if s.waiting() > 0 {
-			m.violate("S-ORD-10", "no idle between the splice of a message and the end of the turn that serves it", fmt.Sprintf("idle with %d messages not served", s.waiting()), s.lastIn, l)
-		}
+		m.idlesOn(l, s)
 	}
 	if now == "idle" {
 		m.receiptsSeen(s)
@@ -184,8 +214,9 @@ func (m *Monitor) receiptsSeen(s *session) {
 	var open []receipt
 	for _, r := range s.receipts {
 		m.apply("S-TRN-10")
+		_, seen := s.seen[r.id]
 		switch {
-		case s.seen[r.id]:
+		case seen:
 		case r.quiet:
 			m.violate("S-TRN-10", "the messageId shows up in agent/inbox/spliced", "it never did: "+Short(r.id), r.line)
 		default:

@@ -257,6 +257,11 @@ func (m *Monitor) promptResult(l wire.Line, result wire.Object, q *Request) {
 			m.violate("S-TRN-10", "the result has a string messageId", "messageId is "+orAbsent(Short(string(result["messageId"]))), l)
 		} else if s != nil {
 			s.receipts = append(s.receipts, receipt{id: id, line: Evidence(l), quiet: q.quiet})
+			if s.asked == nil {
+				s.asked = map[string]bool{}
+			}
+			s.asked[id] = true
+			m.promptsIdled(s)
 		}
 		for name := range result {
 			if name != "messageId" {
