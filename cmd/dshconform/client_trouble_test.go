@@ -5,17 +5,22 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/dshconform/dshconform/fixtures/refclient"
 )
 
 // troubleVariable makes the test's own executable a driver: that of the reference client, which gets into trouble when
-// it is asked for the prompt with the number behind the colon: "4:dies".
+// it is asked for that many prompts: "4:dies". Where a file is named behind, it is made when it hangs.
 const troubleVariable = "DSHCONFORM_TEST_TROUBLE"
 
 func driveWithTrouble(trouble string) int {
 	in := &troubledReader{}
-	if _, err := fmt.Sscanf(trouble, "%d:%s", &in.at, &in.kind); err != nil {
+	at, kind, _ := strings.Cut(trouble, ":")
+	in.kind, in.file, _ = strings.Cut(kind, ":")
+	var err error
+	if in.at, err = strconv.Atoi(at); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -23,7 +28,7 @@ func driveWithTrouble(trouble string) int {
 }
 
 type troubledReader struct {
-	kind        string
+	kind, file  string
 	at, prompts int
 }
 
@@ -38,6 +43,11 @@ func (r *troubledReader) Read(p []byte) (int, error) {
 		fmt.Fprintln(os.Stderr, "the driver's last words")
 		os.Exit(7)
 	case "hangs":
+		if r.file != "" {
+			if err := os.WriteFile(r.file, nil, 0o600); err != nil {
+				return 0, err
+			}
+		}
 		select {}
 	case "echoes":
 		_, err = os.Stdout.Write(p[:n])

@@ -101,10 +101,15 @@ func (t *T) climbed(r rung, p *Peer, call *harness.Call) {
 		return
 	}
 	reply, _ := call.Over()
+	gone, known := p.RT.Vanished()
 	if !t.Judge(p.RT.AwaitGone(t.Ctx, t.run.deadlines.Leave), "close returns after the process is gone, of "+r.name, show.frames()...) {
 		return
 	}
 	t.stepsOf(r, p)
+	if gone && known {
+		return
+	}
+	// Nobody has waited for it, or it was still there: the times tell.
 	ended := p.RT.Steps()
 	late := ended[len(ended)-1].At.Sub(reply.At)
 	bound := max(t.run.brief/2, 2*t.run.deadlines.Grace)

@@ -72,7 +72,7 @@ func slowReader(t *T) {
 	prompt := harness.Prompt{SessionID: t.Session(), Text: text}
 	c, err := p.GoPrompt(prompt)
 	t.Need("make a call", err)
-	p.RT.Pace(32<<10, 200*time.Microsecond)
+	p.RT.Pace(64<<10, 100*time.Microsecond)
 	resume()
 	q, err := p.RT.NextPrompt(t.Ctx, prompt.SessionID)
 	if !t.Judge(err, expected, show.frames()...) {

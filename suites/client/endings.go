@@ -15,13 +15,13 @@ import (
 // endings: what a caller sees when the runtime is gone, or silent.
 func endings(s *suite) {
 	s.It("C-END-01/in-flight", func(t *T) {
-		for _, way := range deaths {
+		for _, way := range t.deaths() {
 			diesInFlight(t, way)
 		}
 	})
 	s.It("C-END-01/waiting-run", diesInTurn)
 	s.It("C-END-01/later", func(t *T) {
-		for _, way := range deaths {
+		for _, way := range t.deaths() {
 			diesBefore(t, way)
 		}
 	})
@@ -37,10 +37,16 @@ type death struct {
 	do   func(*harness.Runtime) error
 }
 
-var deaths = []death{
-	{"exits with 0", func(rt *harness.Runtime) error { return rt.Exit(0) }},
-	{"exits with 3", func(rt *harness.Runtime) error { return rt.Exit(3) }},
-	{"dies by SIGKILL", func(rt *harness.Runtime) error { return rt.Die(syscall.SIGKILL) }},
+// deaths are the ways that the platform has.
+func (t *T) deaths() []death {
+	ways := []death{
+		{"exits with 0", func(rt *harness.Runtime) error { return rt.Exit(0) }},
+		{"exits with 3", func(rt *harness.Runtime) error { return rt.Exit(3) }},
+	}
+	if t.Hello.Capabilities()["signals"] {
+		ways = append(ways, death{"dies by SIGKILL", func(rt *harness.Runtime) error { return rt.Die(syscall.SIGKILL) }})
+	}
+	return ways
 }
 
 // diesInFlight has the runtime end while calls wait for it.

@@ -145,6 +145,7 @@ func (r *runner) said(l wire.Line) {
 	}
 	const most = 2 << 10
 	mark, raw := "driver> ", strings.TrimRight(string(l.Raw[:min(len(l.Raw), most)]), "\n")
+	raw = strings.ToValidUTF8(raw, "\ufffd") // a cut may be inside a character
 	if l.Dir == wire.ServerToClient {
 		mark = "driver< "
 	}
