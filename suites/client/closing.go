@@ -170,7 +170,7 @@ func failedHandshake(t *T) {
 	q, err := rt.Next(t.Ctx, protocol.MethodInitialize)
 	t.Need("initialize reaches the runtime", err)
 	t.Need("answer initialize", rt.Write(t.Ctx, q.Error(protocol.CodeHandler, "no such provider")))
-	if _, ok := t.Fails(t.own(handshake), "a refused initialize fails the call", show); !ok {
+	if !t.Fails(t.own(handshake), "a refused initialize fails the call", show) {
 		return
 	}
 	err = rt.AwaitVanished(t.Ctx, c.Graces()+t.run.deadlines.Exit)

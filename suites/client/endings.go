@@ -70,7 +70,7 @@ func diesInFlight(t *T, way death) {
 	}
 	t.Need("end the runtime", way.do(p.RT))
 	for _, c := range calls {
-		if _, ok := t.Fails(c, expected, asked[0].Shown, harness.ClassClosed); !ok {
+		if !t.Fails(c, expected, asked[0].Shown, harness.ClassClosed) {
 			return
 		}
 	}
@@ -140,8 +140,7 @@ func (t *T) failsUnlaunched(c *harness.Client, call *harness.Call, expected stri
 	case err != nil && ctx.Err() == nil:
 		return t.Judge(err, expected)
 	}
-	_, ok := t.Fails(call, expected, Shown{}, classes...)
-	return ok
+	return t.Fails(call, expected, Shown{}, classes...)
 }
 
 // lastWords has runtimes end right behind an answer, while the SDK is busy with what
@@ -166,7 +165,7 @@ func lastWords(t *T) {
 func callTimesOut(t *T) {
 	p := t.LaunchWith(harness.Behaviour{Manual: []string{protocol.MethodPrompt}}, func(o *harness.CreateOptions) { o.CallTimeout = t.run.brief })
 	a := p.Ask()
-	if _, ok := t.Fails(a.Call, "a call that is never answered fails with an error of class timeout", a.Shown, harness.ClassTimeout); !ok {
+	if !t.Fails(a.Call, "a call that is never answered fails with an error of class timeout", a.Shown, harness.ClassTimeout) {
 		return
 	}
 	const expected = "a late answer changes nothing: the next call gets its own"
@@ -205,7 +204,7 @@ func initializeTimesOut(t *T) {
 	q, err := rt.Next(t.Ctx, protocol.MethodInitialize)
 	t.Need("initialize reaches the runtime", err)
 	const expected = "an initialize that is never answered fails with an error of class timeout"
-	if _, ok := t.Fails(t.own(handshake), expected, show, harness.ClassTimeout); !ok {
+	if !t.Fails(t.own(handshake), expected, show, harness.ClassTimeout) {
 		return
 	}
 	_ = p.RT.Write(t.Ctx, q.Handshake()) // an SDK may have ended its runtime by now

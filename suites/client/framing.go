@@ -150,9 +150,9 @@ func (a *Asked) carries(expected, text string, cut func([]byte) [][]byte) {
 	if !a.writeApart(expected, cut(a.Q.Error(protocol.CodeHandler, text))...) {
 		return
 	}
-	e, failed := a.t.Fails(a.Call, expected, a.Shown)
-	if failed {
-		a.t.Expect(strings.Contains(e.Message, text), expected, fmt.Sprintf("the message is %+q", protocol.Short(e.Message)), a.Shown.frames()...)
+	if a.t.Fails(a.Call, expected, a.Shown) {
+		reply, _ := a.Over()
+		a.t.Expect(strings.Contains(reply.Err.Message, text), expected, fmt.Sprintf("the message is %+q", protocol.Short(reply.Err.Message)), a.Shown.frames()...)
 	}
 }
 

@@ -167,12 +167,9 @@ func (t *T) EndedWithin(c *harness.Call, within time.Duration, expected string, 
 
 // Fails judges that a call fails with one of these classes of errors, any where there
 // are none: but not by a time-out of its own, unless that is asked for.
-func (t *T) Fails(c *harness.Call, expected string, show Shown, classes ...harness.Class) (*harness.SDKError, bool) {
+func (t *T) Fails(c *harness.Call, expected string, show Shown, classes ...harness.Class) bool {
 	reply, ok := t.Ended(c, expected, show)
-	if !ok {
-		return nil, false
-	}
-	return reply.Err, t.failed(reply, expected, show, classes...)
+	return ok && t.failed(reply, expected, show, classes...)
 }
 
 func (t *T) failed(reply harness.Reply, expected string, show Shown, classes ...harness.Class) bool {
