@@ -110,7 +110,7 @@ func (r *runner) closeDriver() {
 	if r.d == nil {
 		return
 	}
-	if _, err := r.d.Close(); err != nil {
+	if _, err := r.d.Close(); err != nil && r.Run != nil {
 		r.Note("the driver's processes could not be ended: %v", err)
 	}
 	r.d = nil
