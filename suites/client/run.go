@@ -25,7 +25,7 @@ func Run(ctx context.Context, cfg Config) (*reports.Run, error) {
 		greeting = &spec.NotRunError{Err: greeting}
 	}
 	suite := newSuite(cfg.Catalogue)
-	if err := r.settle(); err != nil && greeting == nil {
+	if err := r.chooseProfile(); err != nil && greeting == nil {
 		return nil, err
 	}
 	specs, ids := suite.Choose(r.cfg.Options)
@@ -68,8 +68,8 @@ func (r *runner) ended(ctx context.Context, err error, unreached string) (*repor
 	return r.result(false, unreached), err
 }
 
-// settle settles the profile of the run, and with it what is selected.
-func (r *runner) settle() error {
+// chooseProfile settles the profile of the run, and with it what is selected.
+func (r *runner) chooseProfile() error {
 	named := r.hello.Profile
 	switch o := &r.cfg.Options; {
 	case o.Profile == "":

@@ -58,7 +58,7 @@ func (t *T) release() {
 			if !d.Fit() {
 				break
 			}
-			t.settle(c)
+			t.letEnd(c)
 		}
 		if err := d.Fault(); err != nil && t.Ctx.Err() == nil {
 			r.abort(&spec.NotRunError{Err: errors.New(harness.Explain(err))})
@@ -68,9 +68,9 @@ func (t *T) release() {
 	r.Forget(t)
 }
 
-// settle lets a call come to its end whose runtime is gone. One that does not is not
+// letEnd lets a call come to its end whose runtime is gone. One that does not is not
 // this spec's to judge, and no other's to meet.
-func (t *T) settle(c *harness.Call) {
+func (t *T) letEnd(c *harness.Call) {
 	timer := time.NewTimer(t.run.deadlines.Leave)
 	defer timer.Stop()
 	select {
