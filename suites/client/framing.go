@@ -159,7 +159,6 @@ func (a *Asked) carries(expected, text string, cut func([]byte) [][]byte) {
 // damaged writes an answer whose own line is damaged, and the same call's sound answer
 // behind it: what the call settles with tells what became of the first.
 func damaged(t *T) {
-	p := t.Launch(protocol.MethodPrompt)
 	for _, v := range []struct {
 		what   string
 		damage func([]byte) []byte
@@ -169,12 +168,12 @@ func damaged(t *T) {
 			return bytes.Replace(line, []byte("damaged"), []byte("dam\xffged"), 1)
 		}},
 	} {
-		a := p.Ask()
+		a := t.Asked() // of a client of its own: the damage may be lasting
 		line := v.damage(a.Q.Error(protocol.CodeHandler, "this one is damaged"))
-		if err := p.RT.Write(t.Ctx, line, a.Turn(harness.Turn{}).Joined()); err != nil {
+		if err := a.RT.Write(t.Ctx, line, a.Turn(harness.Turn{}).Joined()); err != nil {
 			t.Conclude(err)
 			t.Observe(v.what, "the client reads no more")
-			return
+			continue
 		}
 		reply, err := a.AwaitWithin(t.Ctx, t.run.deadlines.Call)
 		switch {
@@ -182,7 +181,6 @@ func damaged(t *T) {
 			t.Conclude(err)
 			t.d.Spoil("stuck in " + t.ID)
 			t.Observe(v.what, "the call hangs")
-			return
 		case reply.Err == nil:
 			t.Observe(v.what, "the line is ignored, the call waits for another")
 		case strings.Contains(reply.Err.Message, "dam"):
