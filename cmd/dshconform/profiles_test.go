@@ -77,11 +77,11 @@ func TestEachProfileOfATargetIsJudged(t *testing.T) {
 	old := filepath.Join(dir, "out", reports.FileName)
 	g.Expect(os.WriteFile(old, []byte("{}"), 0o600)).To(Succeed())
 
-	r := judge("--id", "S-DIR-02,S-OVL-09")
+	g.Expect(judge("--id", "S-DIR-02,S-OVL-09").code).To(BeZero())
 	g.Expect(results(t, filepath.Join(dir, "out", "accepted")).Requirements).To(HaveLen(1), "an id that binds one of the profiles alone")
 	g.Expect(results(t, filepath.Join(dir, "out", "receipt")).Requirements).To(HaveLen(2))
 	g.Expect(judge("--id", "S-TRN-01").code).To(Equal(2), "one that binds none of them")
-	r = judge("--id", "S-DIR-01,S-DIR-02")
+	r := judge("--id", "S-DIR-01,S-DIR-02")
 	g.Expect(r.code).To(Equal(1), "%s%s", r.out, r.err)
 	g.Expect(old).NotTo(BeAnExistingFile(), "results of an earlier run are not left beside those of this one")
 	accepted, receipt := results(t, filepath.Join(dir, "out", "accepted")), results(t, filepath.Join(dir, "out", "receipt"))

@@ -99,11 +99,11 @@ func afterLoneSurrogate(t *T) {
 	}
 	waited := p.begun()
 	for _, s := range []struct{ id, name string }{{other, "another"}, {t.Session(), "a new"}, {session, "this"}} {
-		problem, err, lines := t.plainTurn(srv, s.id, before.Kind)
+		problem, lines, err := t.plainTurn(srv, s.id, before.Kind)
 		if s.id == session && !waited && (problem != "" || err != nil) && p.begun() {
 			// The prompt was slow to begin, and its turn stood in the way of this one.
 			if err = p.settle(); err == nil {
-				problem, err, lines = t.plainTurn(srv, s.id, before.Kind)
+				problem, lines, err = t.plainTurn(srv, s.id, before.Kind)
 			}
 		}
 		expected := "behind a prompt with a lone surrogate turns of " + s.name + " session run and show as before"
@@ -114,19 +114,19 @@ func afterLoneSurrogate(t *T) {
 }
 
 // plainTurn runs a turn of ASCII and says what is wrong with what it shows.
-func (t *T) plainTurn(srv *harness.Server, session, kind string) (problem string, err error, lines []wire.Line) {
+func (t *T) plainTurn(srv *harness.Server, session, kind string) (problem string, lines []wire.Line, err error) {
 	script := t.Script(model.Text("After."))
 	turn := t.BeginText(srv, session, script.Prompt(framed("plain")))
 	settled, err := turn.TrySettle()
 	if err != nil {
-		return "", err, []wire.Line{turn.Line}
+		return "", []wire.Line{turn.Line}, err
 	}
 	inEvent, _ := shown(settled.Events)
 	switch r := replyOf(settled.Events); {
 	case settled.Kind != kind:
-		return "the turn ended with " + orNone(settled.Kind), nil, []wire.Line{turn.Line, turnEndLine(settled)}
+		return "the turn ended with " + orNone(settled.Kind), []wire.Line{turn.Line, turnEndLine(settled)}, nil
 	case inEvent.is != "plain" || r.message != "After.":
-		return fmt.Sprintf("user/message shows %s, assistant/message %q", inEvent, r.message), nil, []wire.Line{turn.Line, r.line}
+		return fmt.Sprintf("user/message shows %s, assistant/message %q", inEvent, r.message), []wire.Line{turn.Line, r.line}, nil
 	}
 	return "", nil, nil
 }

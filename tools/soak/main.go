@@ -5,12 +5,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dshconform/dshconform/suites/requirements"
 )
@@ -93,7 +95,7 @@ func soak(ctx context.Context, o options) (differed, done int, err error) {
 	}
 	close(next)
 	workers.Wait()
-	if cause := context.Cause(ctx); cause != nil && cause != context.Canceled {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return differed, done, cause
 	}
 	if differed == 0 {
@@ -105,21 +107,16 @@ func soak(ctx context.Context, o options) (differed, done int, err error) {
 // burn keeps n threads busy until it is told to stop.
 func burn(n int) (stop func()) {
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)
-	over := make(chan struct{})
+	var over atomic.Bool
 	var burning sync.WaitGroup
 	for range n {
 		burning.Go(func() {
-			for {
-				select {
-				case <-over:
-					return
-				default:
-				}
+			for !over.Load() { // that is all it is for
 			}
 		})
 	}
 	return func() {
-		close(over)
+		over.Store(true)
 		burning.Wait()
 	}
 }
