@@ -77,7 +77,7 @@ func TestEachProfileOfATargetIsJudged(t *testing.T) {
 	old := filepath.Join(dir, "out", reports.FileName)
 	g.Expect(os.WriteFile(old, []byte("{}"), 0o600)).To(Succeed())
 
-	g.Expect(judge("--id", "S-DIR-02,S-OVL-09").code).To(BeZero())
+	g.Expect(judge("--id", "S-DIR-02,S-OVL-09").code).To(Equal(1), "S-DIR-01 is violated besides")
 	g.Expect(results(t, filepath.Join(dir, "out", "accepted")).Requirements).To(HaveLen(1), "an id that binds one of the profiles alone")
 	g.Expect(results(t, filepath.Join(dir, "out", "receipt")).Requirements).To(HaveLen(2))
 	g.Expect(judge("--id", "S-TRN-01").code).To(Equal(2), "one that binds none of them")
