@@ -1,43 +1,78 @@
 #!/bin/sh
-# Judges the public releases of the real server, unmodified, each as its target file in fixtures/targets describes it and
-# with the failures that are known of it (fixtures/baselines), and prints them side by side. `make real` calls it.
+# Judges public releases of the real server and the real SDKs, unmodified, with the failures that are known of each
+# (fixtures/baselines), and prints them side by side. Servers are judged as their target files in fixtures/targets describe
+# them, SDKs through the drivers in fixtures/python/real and fixtures/typescript/real, the high-level layer and the low-level
+# one. Last comes a session of the newest of both through the tap. `make real` calls it.
 #
-# usage: tools/judge-real.sh [NAME…]     (default: every fixtures/targets/runtime-*.yaml)
+# usage: tools/judge-real.sh [NAME…]     (default: everything that tools/real installs; DSHCONFORM names another program)
 #
-# The reports stay in reports-out/real/NAME. Exit codes: 0 all as expected, 1 one was not, 3 something that is needed on
-# this machine is missing, or a release could not be run.
+# The reports stay in reports-out/real. Exit codes: 0 all as expected, 1 one was not, 3 something that is needed on this
+# machine is missing, or a release could not be run.
 set -u
 
 cd "$(dirname -- "$0")/.." || exit 1
-program=bin/dshconform
+program=${DSHCONFORM:-bin/dshconform}
 out=reports-out/real
+newest=0.2.1rc2
 
+all=
 if [ $# -eq 0 ]; then
-    for file in fixtures/targets/runtime-*.yaml; do
-        name=${file##*/}
-        set -- "$@" "${name%.yaml}"
+    all=yes
+    for pinned in tools/real/runtime-* tools/real/sdk-*; do
+        name=${pinned##*/}
+        set -- "$@" "${name%.txt}"
     done
 fi
-
-versions=
-for name in "$@"; do versions="$versions ${name#runtime-}"; done
-# shellcheck disable=SC2086 # versions are words
-tools/real/install.sh $versions || exit $?
+python=$(tools/real/python.sh) || exit $?
+tools/real/install.sh "$@" || exit $?
 
 worst=0
-results=
-for name in "$@"; do
-    set -- --target "fixtures/targets/$name.yaml" --profile receipt --report "$out/$name"
-    [ -f "fixtures/baselines/$name.yaml" ] && set -- "$@" --baseline "fixtures/baselines/$name.yaml"
+servers=
+sdks=
+
+# noted CODE: keeps the worst exit code. An interrupt ends everything.
+noted() {
+    [ "$1" -eq 130 ] && exit 130
+    [ "$1" -gt $worst ] && worst=$1
+}
+
+# judge REPORT BASELINE COMMAND…
+judge() {
+    report=$out/$1 baseline=fixtures/baselines/$2.yaml
+    shift 2
+    [ -f "$baseline" ] && set -- "$@" --baseline "$baseline"
     echo
-    $program server "$@"
-    code=$?
-    [ $code -eq 130 ] && exit 130
-    [ $code -gt $worst ] && worst=$code
-    results="$results $out/$name"
+    $program "$@" --profile receipt --report "$report"
+    noted $?
+}
+
+for name in "$@"; do
+    case $name in
+        runtime-*)
+            judge "$name" "$name" server --target "fixtures/targets/$name.yaml"
+            servers="$servers $out/$name"
+            continue
+            ;;
+        sdk-python-*) sdk=sdk-python driver="$python fixtures/python/real/sdk_driver.py" ;;
+        sdk-typescript-*) sdk=sdk-typescript driver="node fixtures/typescript/real/sdk-driver.mjs" ;;
+    esac
+    for layer in high low; do
+        judge "$name-$layer" "$sdk-$layer" client --driver "$driver --sdk .real/$name --layer $layer"
+        sdks="$sdks $out/$name-$layer"
+    done
 done
 
-echo
-# shellcheck disable=SC2086 # paths without blanks
-$program report --format text $results || exit 1
+for results in "$servers" "$sdks"; do
+    [ -n "$results" ] || continue
+    echo
+    # shellcheck disable=SC2086 # paths without blanks
+    $program report --format text $results || exit 1
+done
+
+if [ -n "$all" ]; then
+    echo
+    "$python" tools/real/session.py --program "$program" --sdk .real/sdk-python-$newest \
+        --server .real/runtime-$newest/server --baseline fixtures/baselines/runtime-$newest.yaml --out $out/session
+    noted $?
+fi
 exit $worst
