@@ -22,6 +22,8 @@ type StaleEntry struct {
 	ID     string `json:"id"`
 	Reason string `json:"reason"`
 	Line   int    `json:"line"`
+	// Field is that of a difference, in a parity run.
+	Field string `json:"field,omitempty"`
 }
 
 // FlakyEntry is how often a flaky requirement failed.

@@ -21,7 +21,12 @@ func ConsoleHeader(w io.Writer, r *Run, o ConsoleOptions) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "dshconform %s %s: profile %s, seed %d, catalogue %s\n",
 		Visible(r.Version), r.Kind, cmp.Or(r.Profile, "not known yet"), r.Seed, r.Catalogue)
-	fmt.Fprintf(&b, "  command: %s\n", commandLine(r.Subject.Argv))
+	for _, s := range r.Subjects {
+		fmt.Fprintf(&b, "  %s: %s\n", Visible(s.Name), commandLine(s.Argv))
+	}
+	if len(r.Subjects) == 0 {
+		fmt.Fprintf(&b, "  command: %s\n", commandLine(r.Subject.Argv))
+	}
 	fmt.Fprintf(&b, "  in:      %s\n", Visible(r.Subject.Dir))
 	if o.Verbose {
 		fmt.Fprintf(&b, "  environment: %s\n", Visible(strings.Join(r.Subject.Env, " ")))
@@ -128,14 +133,13 @@ func (c *console) broken(list []Requirement, prefix string) {
 }
 
 func (c *console) differences() {
-	for _, d := range c.r.Differences {
-		if d.Known != nil {
-			continue
-		}
-		c.line(bold(c.o.Color, Fail, "DIFFERENCE") + " " + d.ID + " " + d.Field)
-		for _, name := range sortedKeys(d.Values) {
-			c.line(fmt.Sprintf("  %s: %s", Visible(name), Shorten(Visible(d.Values[name]), 300, 0)))
-		}
+	list := c.r.unknownDifferences("")
+	if c.o.Verbose {
+		list = c.r.Differences
+	}
+	if len(list) > 0 {
+		c.line(bold(c.o.Color, Fail, "DIFFERENCES"))
+		c.line(differencesTable(list, c.r.subjectNames()))
 	}
 }
 
@@ -144,6 +148,10 @@ func (c *console) baseline() {
 		return
 	}
 	for _, s := range c.r.Baseline.Stale {
+		if s.Field != "" {
+			c.line(fmt.Sprintf("%s %s %s is no such difference any more: take it out of %s, line %d", bold(c.o.Color, Fail, "STALE"), s.ID, Visible(s.Field), Visible(c.r.Baseline.File), s.Line))
+			continue
+		}
 		c.line(fmt.Sprintf("%s %s holds now: take it out of %s, line %d", bold(c.o.Color, Fail, "STALE"), s.ID, Visible(c.r.Baseline.File), s.Line))
 	}
 	for _, f := range c.r.Baseline.Flaky {

@@ -81,7 +81,7 @@ func tally(r *Run) verdictTally {
 	for i := range r.Requirements {
 		q := &r.Requirements[i]
 		must := q.Level == string(requirements.Must)
-		gates := must || (r.Strict && q.Level == string(requirements.Should))
+		gates := must || r.Kind == KindParity || (r.Strict && q.Level == string(requirements.Should))
 		switch worstGating(q) {
 		case Fail:
 			t.failed++
@@ -144,6 +144,9 @@ func (t verdictTally) exit(r *Run) int {
 // closing is the last line of the console. It always says how much was exercised, because "nothing failed" means
 // little on a subject for which half of the catalogue is not applicable.
 func (t verdictTally) closing(r *Run) string {
+	if r.Kind == KindParity {
+		return t.parityClosing(r)
+	}
 	counts := fmt.Sprintf("%d of %d MUSTs exercised", r.Musts.Exercised, r.Musts.Total)
 	if r.Musts.Known > 0 {
 		counts += fmt.Sprintf(" (%s)", plural(r.Musts.Known, "known failure", "known failures"))

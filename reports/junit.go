@@ -16,6 +16,7 @@ import (
 //	warn, observed                a test case that passes, with what was seen in system-out
 //	fail                          failure
 //	error, not_reached            error
+//	differences of clients        failure
 //	known by the baseline         skipped, with the baseline's reason
 //	not_applicable                skipped, with the reason
 //
@@ -145,6 +146,10 @@ func junitCaseOf(r *Run, q *Requirement) junitCase {
 		c.Error = &junitMessage{Message: xmlText(reasonLabel(q.Verdict) + ": " + oneLine(q.Reason)), Type: string(q.Verdict), Text: xmlText(failureText(q))}
 	case q.Verdict == Warn:
 		c.Out = &junitText{xmlText(failureText(q))}
+	case len(r.unknownDifferences(q.ID)) > 0:
+		list := r.unknownDifferences(q.ID)
+		message := plural(len(list), "difference", "differences") + ", the first of them in " + list[0].Field
+		c.Failure = &junitMessage{Message: xmlText(message), Type: "difference", Text: xmlText(differencesTable(list, r.subjectNames()))}
 	case q.Verdict == Observed:
 		c.Out = &junitText{xmlText(observedText(q))}
 	}

@@ -33,7 +33,9 @@ type Run struct {
 	Seconds float64 `json:"seconds"`
 
 	Subject Subject `json:"subject"`
-	Profile string  `json:"profile"`
+	// Subjects are those that are compared in a parity run.
+	Subjects []Subject `json:"subjects,omitempty"`
+	Profile  string    `json:"profile"`
 	// ProfileNote says how the profile was found, or that the subject speaks another one; Hint is the command to
 	// run instead.
 	ProfileNote string `json:"profile_note,omitempty"`
@@ -64,8 +66,8 @@ type Run struct {
 	Besides []Requirement `json:"besides"`
 	// Baseline is what became of the baseline, where one was given.
 	Baseline *BaselineResult `json:"baseline,omitempty"`
-	// Differences are those between the subjects of a parity run.
-	Differences []Difference `json:"differences,omitempty"`
+	// Differences are those between the subjects of a parity run, which always has the member.
+	Differences []Difference `json:"differences,omitzero"`
 	Diagnosis   *Diagnosis   `json:"diagnosis,omitempty"`
 
 	// Exit is the exit code of the program.
@@ -91,6 +93,8 @@ type Subject struct {
 	ModelEndpoint string `json:"model_endpoint,omitempty"`
 	// ServerVersion is the version in serverInfo, or that of an SDK.
 	ServerVersion string `json:"server_version,omitempty"`
+	// Says is what the driver says of an SDK that has another name in the run.
+	Says string `json:"says,omitempty"`
 	// Lacks are the capabilities that the target says it lacks.
 	Lacks []Lack `json:"lacks,omitempty"`
 }
@@ -175,4 +179,6 @@ type Difference struct {
 	// Values are what each subject showed, by its name.
 	Values map[string]string `json:"values"`
 	Known  *Known            `json:"known,omitempty"`
+	// Transcripts are the files with their conversations, relative to the folder of the report.
+	Transcripts map[string]string `json:"transcripts,omitempty"`
 }

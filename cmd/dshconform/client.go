@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -98,13 +96,7 @@ func (f *clientFlags) check() (protocol.Profile, error) {
 	if err := f.checkEnvironment(); err != nil {
 		return "", err
 	}
-	switch {
-	case !f.changed("profile"):
-		return "", nil
-	case slices.Contains(requirements.Profiles(), f.profile):
-		return protocol.Profile(f.profile), nil
-	}
-	return "", misuse("--profile: there is no profile %q: there are %s", f.profile, strings.Join(requirements.Profiles(), ", "))
+	return f.clientProfile()
 }
 
 // client runs the suite. Where the profile is the driver's word, so is what the selection comes to.

@@ -59,7 +59,12 @@ func (j *judging) prepare(target pinned) (err error) {
 	if j.Seed, err = seedOf(f.seed); err != nil {
 		return err
 	}
-	if j.keep.baseline, err = f.knownFailures(j.Catalogue); err != nil {
+	if j.role == requirements.Parity {
+		j.keep.parity, err = f.knownDifferences(j.Catalogue)
+	} else {
+		j.keep.baseline, err = f.knownFailures(j.Catalogue)
+	}
+	if err != nil {
 		return err
 	}
 	j.Frozen, err = j.frozen(target)

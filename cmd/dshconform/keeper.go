@@ -22,6 +22,7 @@ const transcriptsName = "transcripts"
 type keeper struct {
 	dir      string // "" for no report
 	baseline *reports.Baseline
+	parity   *reports.ParityBaseline // of a parity run, in the place of the other
 	strict   bool
 	min      int
 
@@ -105,6 +106,10 @@ func (k *keeper) judge(r *reports.Run) {
 	if k.baseline != nil {
 		r.Subject.Baseline = k.baseline.File
 		k.baseline.Apply(r)
+	}
+	if k.parity != nil {
+		r.Subject.Baseline = k.parity.File
+		k.parity.Apply(r)
 	}
 	reports.Judge(r)
 	k.last = r

@@ -12,6 +12,7 @@ import (
 	"github.com/dshconform/dshconform/fixtures/refclient"
 	"github.com/dshconform/dshconform/fixtures/refserver"
 	"github.com/dshconform/dshconform/suites/client"
+	"github.com/dshconform/dshconform/suites/parity"
 	"github.com/dshconform/dshconform/suites/requirements"
 	"github.com/dshconform/dshconform/suites/server"
 )
@@ -98,6 +99,7 @@ can't judge yet is marked "not yet".`,
 func listRows(cat *requirements.Catalogue, selected func(requirements.Row) bool) []listedRow {
 	done := server.Implemented(cat)
 	maps.Copy(done, client.Implemented(cat))
+	maps.Copy(done, parity.Implemented(cat))
 	faults := faultsByID()
 	var rows []listedRow
 	for _, r := range cat.Rows("") {

@@ -42,7 +42,9 @@ func (r repeater) line(p protocol.Profile, extra ...string) string {
 	f := r.flags
 	for _, name := range append(slices.Clone(r.own), "timeout-scale", "catalogue") {
 		if f.changed(name) {
-			words = append(words, "--"+name, f.value(name))
+			for _, v := range f.values(name) {
+				words = append(words, "--"+name, v)
+			}
 		}
 	}
 	if r.seed != defaultSeed {

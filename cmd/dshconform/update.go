@@ -20,21 +20,37 @@ func (f *judgingFlags) baselineFile() string {
 	return f.baseline
 }
 
-// knownFailures reads the baseline, nil where there is none. One that is to be written need not be there yet.
+// knownFailures reads the baseline, nil where there is none.
 func (f *judgingFlags) knownFailures(cat *requirements.Catalogue) (*reports.Baseline, error) {
-	if !f.update && !f.changed("baseline") {
+	if !f.baselineThere() {
 		return nil, nil
-	}
-	if f.update {
-		if _, err := os.Stat(f.baselineFile()); errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
 	}
 	b, err := reports.ReadBaseline(cat, f.baselineFile())
 	if err != nil {
 		return nil, misuse("%w", err)
 	}
 	return b, nil
+}
+
+// knownDifferences reads the baseline of a parity run, nil where there is none.
+func (f *judgingFlags) knownDifferences(cat *requirements.Catalogue) (*reports.ParityBaseline, error) {
+	if !f.baselineThere() {
+		return nil, nil
+	}
+	b, err := reports.ReadParityBaseline(cat, f.baselineFile())
+	if err != nil {
+		return nil, misuse("%w", err)
+	}
+	return b, nil
+}
+
+// baselineThere says whether there is a baseline to read. One that is to be written need not be there yet.
+func (f *judgingFlags) baselineThere() bool {
+	if !f.update {
+		return f.changed("baseline")
+	}
+	_, err := os.Stat(f.baselineFile())
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // updateBaseline writes the baseline that the runs of a subject ask for. A run that did not come to its end says
@@ -53,7 +69,13 @@ func updateBaseline(runs []*judging) error {
 		ended = append(ended, r.ended)
 	}
 	file := j.flags.baselineFile()
-	if err := reports.WriteFile(file, reports.DraftBaseline(ended, j.keep.baseline), true); err != nil {
+	draft := reports.DraftBaseline
+	if j.role == requirements.Parity {
+		draft = func(runs []*reports.Run, _ *reports.Baseline) []byte {
+			return reports.DraftParityBaseline(runs[0], j.keep.parity)
+		}
+	}
+	if err := reports.WriteFile(file, draft(ended, j.keep.baseline), true); err != nil {
 		return failed("--update-baseline: %w", err)
 	}
 	j.out.note("wrote %s: every entry needs a reason before it counts", file)

@@ -149,22 +149,26 @@ func (r *Run) Record(conversation any, l wire.Line) {
 }
 
 // Transcribe lets the lines of a conversation go into a transcript of the spec;
-// subject is the command that it is held with.
-func (t *T) Transcribe(conversation any, subject []string) {
+// subject is the command that it is held with. It gives the file, relative to the
+// folder of the report, "" where there is none.
+func (t *T) Transcribe(conversation any, subject []string) string {
 	r := t.run
 	if r.Transcripts == "" {
-		return
+		return ""
 	}
 	rec := r.of(conversation)
 	if rec == nil {
-		return
+		return ""
 	}
 	t.transcripts++
 	t.recorders = append(t.recorders, rec)
 	h := wire.Header{Profile: string(r.Profile), Subject: subject, Title: t.ID}
-	if err := rec.attach(filepath.Join(r.Transcripts, transcriptName(t.ID, t.transcripts)), h); err != nil {
+	name := transcriptName(t.ID, t.transcripts)
+	if err := rec.attach(filepath.Join(r.Transcripts, name), h); err != nil {
 		r.Note("%v", err)
+		return ""
 	}
+	return "transcripts/" + name
 }
 
 func transcriptName(id string, n int) string { return fileName(id, n) + ".jsonl" }
