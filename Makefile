@@ -1,7 +1,9 @@
 # make run     the main job: judge the embedded reference server
-# make test    everything that tests itself (needs Go alone)
+# make test    everything that tests itself: Go, and the endpoints in TypeScript and Python (Node 20, Python 3.11)
+# make test-go the part of it that needs Go alone
 # make lint    formatting, vet and build for Linux, macOS and Windows, golangci-lint
 # make real    judge three public releases of the real server (needs Python and the network)
+# make docs    the generated reference: requirements, schemas, and the API of the endpoints
 # make bench   how fast it is
 # make faults  every fault of both reference endpoints against every requirement
 # make soak    the reference endpoints, RUNS times, on a machine that is given twice what it can do
@@ -15,7 +17,7 @@ SYSTEMS := linux darwin windows
 race = $(shell command -v "$$($(GO) env CC | cut -d' ' -f1)" >/dev/null 2>&1 && [ "$$($(GO) env CGO_ENABLED)" = 1 ] && echo -race || \
   echo "no C compiler: testing without the race detector" >&2)
 
-.PHONY: run build test test-go lint bench real faults soak clean need-go
+.PHONY: run build test test-go test-endpoints docs need-endpoints lint bench real faults soak clean need-go
 
 run: build
 	./$(BIN) server --profile $(PROFILE)
@@ -23,11 +25,21 @@ run: build
 build: need-go
 	$(GO) build -o $(BIN) ./cmd/dshconform
 
-test: test-go
+test: need-endpoints test-go test-endpoints
 
 test-go: need-go
 	$(GO) vet ./...
 	$(GO) test -timeout 60m -p 4 $(call race) ./...
+
+# Each installs what it needs besides, pinned, into a folder that git ignores.
+test-endpoints:
+	fixtures/typescript/test.sh
+	fixtures/python/test.sh
+
+docs: need-go need-endpoints
+	$(GO) generate ./...
+	fixtures/typescript/test.sh docs
+	fixtures/python/test.sh docs
 
 lint: need-go
 	@out=$$(gofmt -l cmd harness suites reports fixtures fuzz tools 2>/dev/null); \
@@ -59,3 +71,7 @@ clean:
 need-go:
 	@command -v $(GO) >/dev/null 2>&1 || { echo "Go is missing: install Go 1.26 or later (https://go.dev/dl)"; exit 1; }
 	@$(GO) list -m >/dev/null 2>&1 || { echo "Go is too old: this needs $$(sed -n 's/^go /go/p' go.mod) or later, and here is $$($(GO) env GOVERSION)"; exit 1; }
+
+need-endpoints:
+	@command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 || { echo "Node is missing: install Node 20 or later with npm, or run make test-go, which needs Go alone"; exit 1; }
+	@command -v python3 >/dev/null 2>&1 || { echo "Python is missing: install Python 3.11 or later, or run make test-go, which needs Go alone"; exit 1; }
