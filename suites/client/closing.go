@@ -21,7 +21,10 @@ func closing(s *suite) {
 				return
 			}
 		}
-		p.failsLater("a call behind close fails")
+		const expected = "a call behind close fails"
+		if p.failsLater(expected) {
+			t.startsNoMore(p.Client, expected)
+		}
 	})
 	s.It("C-CLS-02/before-start", func(t *T) {
 		c := t.Client(nil)
@@ -29,11 +32,22 @@ func closing(s *suite) {
 			return
 		}
 		const expected = "a call behind close fails"
+		if !t.startsNoMore(c, expected) {
+			return
+		}
 		call, err := c.GoInitialize()
 		t.Need("make a call", err)
 		t.failsUnlaunched(c, call, expected)
 	})
 	s.It("C-CLS-03", failedHandshake)
+}
+
+// startsNoMore judges that start, where that is a call of its own, launches nothing. One
+// that returns and does nothing is no use.
+func (t *T) startsNoMore(c *harness.Client, expected string) bool {
+	start, err := c.GoStart()
+	t.Need("make a call", err)
+	return start == nil || t.launchesNothing(c, start, expected)
 }
 
 // closes judges that close returns.

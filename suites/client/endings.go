@@ -131,6 +131,11 @@ func (p *Peer) failsLater(expected string, classes ...harness.Class) bool {
 
 // failsUnlaunched judges that a call fails, and launches no runtime.
 func (t *T) failsUnlaunched(c *harness.Client, call *harness.Call, expected string, classes ...harness.Class) bool {
+	return t.launchesNothing(c, call, expected) && t.Fails(call, expected, Shown{}, classes...)
+}
+
+// launchesNothing judges that a call launches no runtime.
+func (t *T) launchesNothing(c *harness.Client, call *harness.Call, expected string) bool {
 	ctx, cancel := context.WithTimeoutCause(t.Ctx, t.run.deadlines.Call, errors.New("the call goes on"))
 	defer cancel()
 	switch rt, err := c.Accept(ctx, harness.Behaviour{}, t.own(call)); {
@@ -140,7 +145,7 @@ func (t *T) failsUnlaunched(c *harness.Client, call *harness.Call, expected stri
 	case err != nil && ctx.Err() == nil:
 		return t.Judge(err, expected)
 	}
-	return t.Fails(call, expected, Shown{}, classes...)
+	return true
 }
 
 // lastWords has runtimes end right behind an answer, while the SDK is busy with what
