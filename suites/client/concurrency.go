@@ -1,8 +1,10 @@
 package client
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -61,13 +63,20 @@ func together(t *T) {
 		}
 		asked[i] = &Asked{Call: made[i], Peer: p, Q: q, Shown: show}
 	}
-	// In the order in which they came: what another order does is another requirement.
-	slices.SortFunc(asked, func(a, b *Asked) int { return a.Q.Seq - b.Q.Seq })
+	// In the order in which they were made, which counted ids tell, or else in that of the
+	// wire: what another order does is another requirement.
+	slices.SortFunc(asked, func(a, b *Asked) int { return cmp.Or(count(a.Q)-count(b.Q), a.Q.Seq-b.Q.Seq) })
 	for _, a := range asked {
 		if !a.Settles(expected, a.Turn(harness.Turn{Unquoted: true})) {
 			return
 		}
 	}
+}
+
+// count is the id of a request that is a number, also as a string, and 0 for others.
+func count(q *harness.Request) int {
+	n, _ := strconv.Atoi(q.ID().Text())
+	return n
 }
 
 // slowReader reads a prompt of 16 MiB in small pieces, with stalls.
