@@ -158,8 +158,9 @@ func (j *judging) findProfile(ctx context.Context, f *serverFlags, s subject) (p
 
 // config is the run of a subject as the flags want it.
 func (f *serverFlags) config(j *judging, s subject) server.Config {
+	j.NoDeadlines = f.noDeadlines
 	cfg := server.Config{
-		Options: j.Options, Target: s.target, Predecessors: f.predecessors, NoDeadlines: f.noDeadlines, ModelListen: f.modelListen, ModelHost: f.modelHost,
+		Options: j.Options, Target: s.target, Predecessors: f.predecessors, ModelListen: f.modelListen, ModelHost: f.modelHost,
 	}
 	if f.attachWait {
 		cfg.OnStart = attachWait(j.out)

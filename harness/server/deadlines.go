@@ -1,9 +1,21 @@
 package server
 
-import "github.com/dshconform/dshconform/harness/deadline"
+import (
+	"time"
+
+	"github.com/dshconform/dshconform/harness/deadline"
+)
 
 // Deadlines bound every wait on the subject.
 type Deadlines = deadline.Deadlines
+
+// Measured adapts the deadlines of this process to how long the subject took to start,
+// as [Deadlines.Measured] does those of processes to come.
+func (s *Server) Measured(startup time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.deadlines = s.deadlines.Measured(startup)
+}
 
 // Hasten shortens the waits on this process to what a subject needs that answers
 // at all. It is for a search among inputs of which one has failed already, where

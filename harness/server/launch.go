@@ -78,6 +78,7 @@ func (l *Launch) StartInitialized(ctx context.Context) (*Server, error) {
 
 // Initialize completes the handshake and measures how long the subject took.
 func (s *Server) Initialize(ctx context.Context) error {
+	asked := time.Now() // a process that was started ahead of need has waited for this
 	c, err := s.Send(ctx, protocol.MethodInitialize, s.launch.InitializeParams())
 	if err != nil {
 		return fmt.Errorf("initialize: %w", err)
@@ -88,7 +89,7 @@ func (s *Server) Initialize(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	if s.startup == 0 {
-		s.startup = time.Since(s.proc.Started())
+		s.startup = time.Since(asked)
 	}
 	s.mu.Unlock()
 	if answer.Error != nil {
@@ -97,7 +98,8 @@ func (s *Server) Initialize(ctx context.Context) error {
 	return nil
 }
 
-// Startup is the time from the launch to the response to initialize, 0 before.
+// Startup is the time from the request to the response of initialize, 0 before. Of a
+// process that was launched just before, that is how long it takes to start.
 func (s *Server) Startup() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -104,9 +104,10 @@ func (s *Server) put(ctx context.Context, p []byte) error {
 		written += n
 		s.wrote.Add(int64(n))
 		switch {
-		case err == nil && time.Since(start) > 20*within && written < len(p):
+		case (err == nil || n > 0 && errors.Is(err, os.ErrDeadlineExceeded)) && written < len(p) && time.Since(start) > 20*within:
 			return &WriteError{Written: written, Of: len(p), After: time.Since(start), Err: os.ErrDeadlineExceeded}
 		case err == nil:
+		case n > 0 && errors.Is(err, os.ErrDeadlineExceeded): // it reads, slowly
 		case ctx.Err() != nil:
 			return fmt.Errorf("write to stdin: %w", context.Cause(ctx))
 		case errors.Is(err, os.ErrDeadlineExceeded):

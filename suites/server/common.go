@@ -43,3 +43,10 @@ func isRefused(err error) bool {
 	var refused *harness.RefusedError
 	return errors.As(err, &refused)
 }
+
+// isSilent reports whether a subject lived and did not do what was awaited. What it
+// does not do once is found to be missing; a process that died says nothing of that.
+func isSilent(err error) bool {
+	var silent *harness.SilentError
+	return errors.As(err, &silent)
+}

@@ -18,9 +18,6 @@ type Config struct {
 	// specs that come before it in a whole run.
 	Predecessors bool
 
-	// NoDeadlines makes every wait as long as a session with a debugger.
-	NoDeadlines bool
-
 	// OnStart is called with each process of the subject, before anything is sent to
 	// it; nil is allowed. Where it gives an error the process serves nothing.
 	OnStart func(context.Context, *process.Process) error

@@ -122,7 +122,7 @@ func (f family) tryFinished(t *T, child string) (wire.Object, harness.Entry, err
 	var entry harness.Entry
 	within := f.s.Deadlines().Turn
 	if t.run.kidMissing.Load() {
-		within = f.s.Deadlines().Grace
+		within = 10 * f.s.Deadlines().Grace
 	}
 	err := f.s.Await(t.Ctx, "subagent.finished of the child", f.mark, within, func(fresh []harness.Entry) bool {
 		for _, e := range fresh {
@@ -139,7 +139,9 @@ func (f family) tryFinished(t *T, child string) (wire.Object, harness.Entry, err
 	})
 	if err != nil {
 		t.Conclude(err)
-		t.run.kidMissing.Store(true)
+		if isSilent(err) {
+			t.run.kidMissing.Store(true)
+		}
 	}
 	return params, entry, err
 }

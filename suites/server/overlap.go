@@ -158,7 +158,7 @@ func othersRun(t *T) {
 	first, gate := t.Held(srv, t.Session(), nil, []model.Step{model.Text("At last.")})
 	other := t.Begin(srv, t.Session(), t.Script(model.Text("Meanwhile.")))
 	settled, err := other.TrySettle()
-	if err != nil && t.Ctx.Err() == nil {
+	if isSilent(err) {
 		t.run.oneTurn.Store(true)
 	}
 	gate.Open()

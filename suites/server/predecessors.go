@@ -18,7 +18,11 @@ func holds(run *reports.Run) bool {
 }
 
 func failed(o reports.Outcome) bool {
-	return o.Verdict == reports.Fail || o.Verdict == reports.Warn || o.Verdict == reports.NotReached
+	switch o.Verdict {
+	case reports.Fail, reports.Warn, reports.NotReached, reports.Error:
+		return true
+	}
+	return false
 }
 
 // behindPredecessors judges what was selected, and held, once more: behind the specs
@@ -43,6 +47,9 @@ func behindPredecessors(ctx context.Context, cfg Config, alone *reports.Run) (*r
 		again = cfg.Repeat(append(before, selected...)...)
 	}
 	needed := replaceFailed(alone, behind, again)
+	for _, q := range behind.Besides {
+		alone.Remarks = append(alone.Remarks, fmt.Sprintf("behind them %s was violated besides: %s", q.ID, q.Actual))
+	}
 	if len(needed) == 0 {
 		alone.Remarks = append(alone.Remarks, fmt.Sprintf("what was selected holds alone, and behind the %d that come before it in a whole run", len(before)))
 		return alone, nil

@@ -36,6 +36,7 @@ func (r *runner) preflight(ctx context.Context) error {
 	}
 	r.startup = s.Startup()
 	r.launch.Deadlines = r.launch.Deadlines.Measured(r.startup)
+	s.Measured(r.startup)
 	r.mu.Lock()
 	r.shared = s
 	r.mu.Unlock()

@@ -128,6 +128,9 @@ func (t *T) Shutdown(s *harness.Server) harness.Ending {
 // protocol where they are fit for it, and the shared one is given up unless the
 // spec passed on it.
 func (t *T) leave() {
+	for _, g := range t.gates {
+		g.Open()
+	}
 	sound := t.Sound()
 	for _, s := range t.servers {
 		if sound && s.Fit() {

@@ -53,7 +53,7 @@ func (u *Turn) awaitIdle(m wire.Message) error {
 			return false
 		})
 		switch {
-		case err != nil && w.in && w.ended && u.t.Ctx.Err() == nil:
+		case isSilent(err) && w.in && w.ended:
 			u.t.run.idleMissing.Store(true)
 			return err
 		case err != nil || w.in:

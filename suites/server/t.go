@@ -26,6 +26,7 @@ type T struct {
 	used    *harness.Server   // the shared process, where the spec took it
 	apart   *harness.Server   // the process with directories of its own, likewise
 	tags    int
+	gates   []*model.Gate
 
 	diagnosed *harness.Server // the process that the diagnosis is about
 	diagnosis *reports.Diagnosis
@@ -126,7 +127,9 @@ func (t *T) Tag() string {
 // Gate makes a gate of the model that is opened at the end of the spec at the
 // latest.
 func (t *T) Gate() *model.Gate {
-	return t.run.stub.Gate(t.Tag())
+	g := t.run.stub.Gate(t.Tag())
+	t.gates = append(t.gates, g)
+	return g
 }
 
 // Sent are the lines that the client wrote since the mark.

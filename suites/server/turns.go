@@ -181,9 +181,11 @@ func verbatim(t *T, texts []string) {
 		t.NotReached("the prompt reaches the model", fmt.Errorf("no model call holds its script"))
 	}
 	var got []string
-	for _, m := range calls[0].Messages {
-		if m.Role == "user" {
-			got = append(got, strings.Join(m.Texts, ""))
+	for _, c := range calls { // further ones make titles and the like, in whichever order
+		for _, m := range c.Messages {
+			if m.Role == "user" {
+				got = append(got, strings.Join(m.Texts, ""))
+			}
 		}
 	}
 	// An endpoint whose messages are plain strings has no place for the borders of
@@ -229,21 +231,28 @@ func history(t *T) {
 	if len(calls) == 0 {
 		t.NotReached("the prompt reaches the model", fmt.Errorf("no model call holds its script"))
 	}
-	next := 0
-	var got []string
-	for _, m := range calls[0].Messages {
+	var told [][]string
+	for _, c := range calls { // further ones make titles and the like, in whichever order
+		got := toldOf(c, said)
+		if slices.Equal(got, said) {
+			return
+		}
+		told = append(told, got)
+	}
+	t.Fail(fmt.Sprintf("the model is told %q, in this order", said), fmt.Sprintf("it is told %q", slices.MaxFunc(told, func(a, b []string) int { return len(a) - len(b) })), turn.Line)
+}
+
+// toldOf finds, in its order, what of a conversation a model call carries: questions
+// of the user and answers of the assistant, in turns.
+func toldOf(c model.Call, said []string) (told []string) {
+	for _, m := range c.Messages {
 		for _, text := range m.Texts {
 			for i, want := range said {
-				role := []string{"user", "assistant"}[i%2]
-				if m.Role != role || !strings.HasPrefix(text, want) {
-					continue
-				}
-				got = append(got, want)
-				if i == next {
-					next++
+				if m.Role == []string{"user", "assistant"}[i%2] && strings.HasPrefix(text, want) {
+					told = append(told, want)
 				}
 			}
 		}
 	}
-	t.Expect(next == len(said) && len(got) == len(said), fmt.Sprintf("the model is told %q, in this order", said), fmt.Sprintf("it is told %q", got), turn.Line)
+	return told
 }

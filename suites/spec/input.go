@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dshconform/dshconform/harness/wire"
@@ -20,7 +21,7 @@ const FailuresName = "failures"
 type input struct {
 	dir   wire.Direction
 	first wire.Line // to the process: what comes without a handshake is not served
-	lines [][]byte
+	lines []wire.Line
 	size  int
 	cut   bool // more was sent than is kept
 }
@@ -39,7 +40,7 @@ func (i *input) add(l wire.Line) {
 		i.cut = true
 		return
 	}
-	i.lines = append(i.lines, l.Raw)
+	i.lines = append(i.lines, l)
 }
 
 // restart begins with another spec, for which the backlog has been kept. Where others
@@ -59,11 +60,35 @@ func (i *input) restart(backlog []wire.Line, joined bool) {
 func (r *recorder) bytes() []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return bytes.Join(r.sent.lines, nil)
+	var all bytes.Buffer
+	for _, l := range r.sent.lines {
+		all.Write(l.Raw)
+	}
+	return all.Bytes()
+}
+
+// holds reports whether one of the lines was sent to this process.
+func (r *recorder) holds(lines []wire.Line) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.sent.lines, func(sent wire.Line) bool {
+		return slices.ContainsFunc(lines, func(l wire.Line) bool { return l.Dir == sent.Dir && l.Seq == sent.Seq && l.At.Equal(sent.At) })
+	})
+}
+
+// judged counts from 1 to the process that the spec is about: the first that the
+// frames of its failure were sent to, else the last.
+func (t *T) judged() int {
+	for n, rec := range t.recorders {
+		if rec.holds(t.shown) {
+			return n + 1
+		}
+	}
+	return len(t.recorders)
 }
 
 // keepInput writes what was sent in the spec into the folder of the report, and says
-// where. The file that is named is that of its last process, which most specs judge.
+// where. What is named is that of the process which it judges.
 func (t *T) keepInput() (e reports.Evidence) {
 	r := t.run
 	if r.Transcripts == "" || len(t.recorders) == 0 {
@@ -82,15 +107,18 @@ func (t *T) keepInput() (e reports.Evidence) {
 		return FailuresName + "/" + name
 	}
 	for n, rec := range t.recorders {
-		e.Input = write(fileName(t.ID, n+1)+".input", rec.bytes())
+		file := write(fileName(t.ID, n+1)+".input", rec.bytes())
 		if rec.sent.cut {
-			r.Note("%s: more than %d MiB were sent, and the end of it is left out", e.Input, mostInput>>20)
+			r.Note("%s: more than %d MiB were sent, and the end of it is left out", file, mostInput>>20)
+		}
+		if n+1 == t.judged() {
+			e.Input = file
 		}
 	}
 	if len(t.scripts) > 0 {
 		e.Script = write(fmt.Sprintf("%s.script", strings.ReplaceAll(t.ID, "/", ".")), []byte(strings.Join(t.scripts, "\n")+"\n"))
 	}
-	e.Transcript = "transcripts/" + transcriptName(t.ID, len(t.recorders))
+	e.Transcript = "transcripts/" + transcriptName(t.ID, t.judged())
 	return e
 }
 

@@ -23,6 +23,8 @@ type Options struct {
 
 	Seed         uint64
 	TimeoutScale float64
+	// NoDeadlines makes every wait as long as a session with a debugger.
+	NoDeadlines bool
 
 	// Scratch is the directory of the run: every path that the suite makes up lies
 	// inside. It exists, and its owner removes it.

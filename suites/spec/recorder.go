@@ -160,10 +160,9 @@ func (t *T) Transcribe(conversation any, subject []string) string {
 	if rec == nil {
 		return ""
 	}
-	t.transcripts++
 	t.recorders = append(t.recorders, rec)
 	h := wire.Header{Profile: string(r.Profile), Subject: subject, Title: t.ID}
-	name := transcriptName(t.ID, t.transcripts)
+	name := transcriptName(t.ID, len(t.recorders))
 	if err := rec.attach(filepath.Join(r.Transcripts, name), h); err != nil {
 		r.Note("%v", err)
 		return ""

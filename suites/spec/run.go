@@ -2,6 +2,7 @@ package spec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -187,8 +188,12 @@ func (discard) Fail() {}
 
 // one runs one spec and settles its outcome.
 func one[B any](ctx context.Context, r *Run, e Entry[B], i, of int, h Hooks[B]) reports.Outcome {
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("the spec did not end within %s", timeout))
-	defer cancel()
+	overdue := fmt.Errorf("the spec did not end within %s", timeout)
+	if !r.NoDeadlines {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, timeout, overdue)
+		defer cancel()
+	}
 	t := &T{Ctx: ctx, ID: e.ID, run: r, level: e.Row.Level}
 	b := h.Begin(t)
 	r.takeBroken() // what was found between two specs belongs to neither
@@ -204,7 +209,10 @@ func one[B any](ctx context.Context, r *Run, e Entry[B], i, of int, h Hooks[B]) 
 		diagnosis = h.Diagnose(b)
 	}
 	h.Leave(b)
-	if t.stopped || ctx.Err() != nil && !t.Failed() {
+	switch {
+	case errors.Is(context.Cause(ctx), overdue):
+		t.outcome, t.found = reports.Outcome{Verdict: reports.Error, Reason: overdue.Error(), Seconds: t.outcome.Seconds}, nil
+	case t.stopped || ctx.Err() != nil && !t.Failed():
 		return reports.Outcome{}
 	}
 	t.outcome.Repeat = r.repeat(e.ID)
@@ -214,8 +222,8 @@ func one[B any](ctx context.Context, r *Run, e Entry[B], i, of int, h Hooks[B]) 
 	if t.outcome.Frames == nil {
 		t.outcome.Frames = []reports.Frame{}
 	}
-	if t.transcripts > 0 {
-		t.outcome.Transcript = "transcripts/" + transcriptName(e.ID, 1)
+	if len(t.recorders) > 0 {
+		t.outcome.Transcript = "transcripts/" + transcriptName(e.ID, t.judged())
 	}
 	r.Results.Record(e.ID, t.outcome)
 	broken := r.takeBroken()

@@ -23,14 +23,14 @@ type T struct {
 	// Behind is set where the process had served other specs before this one.
 	Behind bool
 
-	run         *Run
-	level       requirements.Level
-	outcome     reports.Outcome
-	found       []reports.Mismatch
-	stopped     bool // the run was stopped: no verdict
-	transcripts int
-	recorders   []*recorder
-	scripts     []string
+	run       *Run
+	level     requirements.Level
+	outcome   reports.Outcome
+	found     []reports.Mismatch
+	shown     []wire.Line // the frames of these
+	stopped   bool        // the run was stopped: no verdict
+	recorders []*recorder
+	scripts   []string
 }
 
 // Stopped ends the body of a spec; its outcome says why.
@@ -38,6 +38,7 @@ type Stopped struct{}
 
 // Fail records a mismatch and goes on: a spec reports all that it sees.
 func (t *T) Fail(expected, actual string, frames ...wire.Line) {
+	t.shown = append(t.shown, frames...)
 	t.found = append(t.found, reports.Mismatch{Expected: expected, Actual: actual, Frames: t.run.Frames(frames)})
 }
 
