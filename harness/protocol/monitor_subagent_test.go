@@ -27,6 +27,8 @@ func TestChildrenInTheForeground(t *testing.T) {
 		{"a child of a child", lines(begins, spawned("s", "c"), starts("c", 0, 1), spawned("c", "d"), turn("d", 0, 1), finishedAs("c", "d", "d", wellDone),
 			says("c", 1, 1, "Fine."), ends("c", 2, 1, "completed"), done, ended), nil},
 		{"a failed child", lines(begins, spawned("s", "c"), starts("c", 0, 1), ends("c", 1, 1, "error"), finishedAs("s", "c", "c", failed), ended), nil},
+		{"a child that fails without a turn/end", lines(begins, spawned("s", "c"), starts("c", 0, 1), finishedAs("s", "c", "c", failed), ended), nil},
+		{"a failed child whose turn goes on", lines(begins, spawned("s", "c"), starts("c", 0, 1), finishedAs("s", "c", "c", failed), ends("c", 1, 1, "error"), ended), one("S-SUB-02")},
 
 		{"started behind the first event", lines(begins, starts("c", 0, 1), spawned("s", "c"), says("c", 1, 1, "Fine."), ends("c", 2, 1, "completed"), done, ended), one("S-SUB-01")},
 		{"started behind the child's answer", lines(begins, turn("c", 0, 1), spawned("s", "c"), done, ended), one("S-SUB-01")},

@@ -157,6 +157,9 @@ func (m *Monitor) settled(l wire.Line, msg wire.Message, q *Request) {
 	if len(s.prompts) == 0 {
 		kept := Evidence(l)
 		s.answered, s.refused = &kept, !ok
+		if !ok && len(s.owedTurn) == 0 && m.children[s.id] == nil {
+			s.open = nil // a handler that fails need not tell the end of its turn
+		}
 	}
 	if ok {
 		s.last = nil // the next prompt needs a turn/end of its own

@@ -16,6 +16,7 @@ type child struct {
 	finished   *wire.Line // subagent.finished
 	cut        bool       // shutdown, EOF or a signal came while it ran
 	disturbed  bool       // the client sent it a prompt: what becomes of it has no right answer
+	failed     bool       // it finished with an error and no turn/end, as a handler that fails may
 	judgedLate bool
 }
 
@@ -69,6 +70,7 @@ func (m *Monitor) subagentFinished(l wire.Line, params wire.Object) {
 	parent, _ := params.String("parentSessionId")
 	id, _ := params.String("childSessionId")
 	agent, _ := params.String("agentId")
+	status, _ := params.String("status")
 	m.lateSubagent(l, parent, NotificationSubagentFinished)
 	c := m.children[id]
 	if (c == nil || c.started == nil) && m.o.Joined {
@@ -106,6 +108,10 @@ func (m *Monitor) subagentFinished(l wire.Line, params wire.Object) {
 	// a child that had children may be woken by one of them once it has ended, and a
 	// turn that was cut may have no end
 	if s := m.sessions[id]; s != nil && s.open != nil && s.ends == 0 && !c.cut {
+		if status == "error" {
+			c.failed = true // an event of its turn that still comes tells that it had not ended
+			return
+		}
 		m.violate("S-SUB-02", "subagent.finished comes after the child's turn/end", "its turn is still open", s.open.line, l)
 		c.judgedLate = true
 		return

@@ -97,6 +97,7 @@ func (m *Monitor) secondTurn(l wire.Line, s *session, number int64) {
 	switch {
 	case c != nil && c.disturbed:
 		s.tangled = true
+	case c != nil && c.failed: // its first turn is over, though no turn/end told so
 	case m.o.Profile.Settles() && len(s.prompts) > 1:
 		s.tangled, s.owedTurn = true, nil
 		q := s.prompts[len(s.prompts)-1]
