@@ -29,7 +29,7 @@ func isolation(s *suite) {
 		srv := t.Shared()
 		t.Run(srv, t.Session(), model.Text("An ordinary turn."))
 		for _, status := range []int{400, 401, 403} {
-			t.Run(srv, t.Session(), model.Fail(status, "refused"))
+			t.ran(t.Begin(srv, t.Session(), t.Script(model.Fail(status, "refused"))))
 		}
 		t.provokeAll(srv, t.errorsOf(srv))
 		t.Exercised(srv, "S-SEC-02")

@@ -82,7 +82,7 @@ func (t *T) everyKind(s *harness.Server) {
 	}
 	session := t.Session()
 	t.Run(s, session, model.Text("A turn that ends well."))
-	t.Run(s, session, model.Fail(400, "a turn that ends badly"))
+	t.ran(t.Begin(s, session, t.Script(model.Fail(400, "a turn that ends badly"))))
 }
 
 // exactNames sends frames whose members have another case. None of them is a
