@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -54,6 +55,9 @@ func TestChildrenInTheForeground(t *testing.T) {
 
 		{"another parent", lines(begins, spawned("s", "c"), turn("c", 0, 1), finishedAs("t", "c", "c", wellDone), ended), one("S-SUB-09")},
 		{"another agentId", lines(begins, spawned("s", "c"), turn("c", 0, 1), finishedAs("s", "c", "call-1", wellDone), ended), one("S-SUB-09")},
+		{"another agentId of a child that is not shown", lines(begins, spawned("s", "c"), strings.Replace(finishedAs("s", "c", "call-1", failed), `"provider":"p"`, `"provider":"local"`, 1), ended), one("S-SUB-09")},
+		{"the agentId of an agent elsewhere", lines(begins, spawned("s", "c"), finishedAs("s", "c", "agent-1", failed), ended), nil},
+		{"another parent of an agent elsewhere", lines(begins, spawned("s", "c"), finishedAs("t", "c", "agent-1", failed), ended), one("S-SUB-09")},
 		{"another child in subagent.finished", lines(begins, spawned("s", "c"), turn("c", 0, 1), finishedAs("s", "call-1", "call-1", wellDone), ended), one("S-SUB-09")},
 		{"another child in subagent.started", lines(begins, spawned("s", "call-1"), turn("c", 0, 1), done, ended), one("S-SUB-09")},
 		{"a child that the client prompts with success", lines(begins, spawned("s", "c"), starts("c", 0, 1), prompt("b", "c"), result("b", settledError("busy")), says("c", 1, 1, "Fine."), ends("c", 2, 1, "completed"), done, ended), nil},

@@ -101,9 +101,11 @@ func (m *Monitor) subagentFinished(l wire.Line, params wire.Object) {
 	}
 	kept := Evidence(l)
 	c.finished = &kept
-	if parent != c.parent || agent != id {
-		m.violate("S-SUB-09", fmt.Sprintf("parent %q, child %q and the agentId equal to the child", Short(c.parent), Short(id)),
-			fmt.Sprintf("parent %q, agentId %q", Short(parent), Short(agent)), *c.started, l)
+	switch {
+	case parent != c.parent:
+		m.violate("S-SUB-09", fmt.Sprintf("the child %q is one of the parent %q", Short(id), Short(c.parent)), fmt.Sprintf("parent %q", Short(parent)), *c.started, l)
+	case agent != id && m.isLocal(id, params):
+		m.violate("S-SUB-09", fmt.Sprintf("the agentId of a local child equals its childSessionId %q", Short(id)), fmt.Sprintf("agentId %q", Short(agent)), *c.started, l)
 	}
 	// a child that had children may be woken by one of them once it has ended, and a
 	// turn that was cut may have no end
@@ -117,6 +119,14 @@ func (m *Monitor) subagentFinished(l wire.Line, params wire.Object) {
 		return
 	}
 	m.lastMessage(l, params, c)
+}
+
+// isLocal reports whether a child runs in the server: its provider says so, or its
+// events were shown. An agent elsewhere has an id of its own.
+func (m *Monitor) isLocal(id string, finished wire.Object) bool {
+	provider, _ := finished.String("provider")
+	s := m.sessions[id]
+	return provider == "local" || s != nil && s.events > 0
 }
 
 // mistaken is the child of parent that a subagent.finished under an unknown id
