@@ -86,6 +86,10 @@ func TestSmallestViolations(t *testing.T) {
 		{"a reply to a line with NaN", `> {"jsonrpc":"2.0","id":"n","method":"x","params":{"a":NaN}}` + "\n" + `< {"jsonrpc":"2.0","id":"n","result":{}}`, nil},
 		{"a reply behind a BOM", "> \ufeff" + `{"jsonrpc":"2.0","id":"n","method":"x"}` + "\n" + `< {"jsonrpc":"2.0","id":"n","result":{}}`, nil},
 		{"no reply to invalid UTF-8", `> {"jsonrpc":"2.0","id":"n","method":"\xff"}` + "\n! told", nil},
+		{"no reply to half of a surrogate pair", `> {"jsonrpc":"2.0","id":"n","method":"\ud800"}` + "\n! told", nil},
+		{"no reply to the other half", `> {"jsonrpc":"2.0","id":"n","method":"x","params":{"a":"b\uDC00\ud83d"}}` + "\n! eof", nil},
+		{"no reply to a whole pair", `> {"jsonrpc":"2.0","id":"n","method":"\ud83d\ude00"}` + "\n! told", []string{"S-MSG-04"}},
+		{"no reply to what looks like half of a pair", `> {"jsonrpc":"2.0","id":"n","method":"\\ud800"}` + "\n! told", []string{"S-MSG-04"}},
 		{"invalid UTF-8", `< {"jsonrpc":"2.0","method":"x","params":{"a":"\xff"}}`, []string{"S-ENC-05"}},
 		{"an escaped lone surrogate", `< {"jsonrpc":"2.0","method":"x","params":{"a":"\ud800"}}`, nil},
 

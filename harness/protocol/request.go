@@ -6,6 +6,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/dshconform/dshconform/harness/wire"
 )
@@ -223,7 +226,7 @@ func notificationVariant(method string) string {
 func (m *Monitor) request(l wire.Line, msg wire.Message) *Request {
 	q := &Request{Line: Evidence(l), ID: msg.ID, Method: msg.Method, afterShutdown: m.ending.shutdownSent}
 	// Whether a last line without LF is served has no right answer.
-	q.Owed = l.Terminated() && msg.MethodIsString && msg.V2() && !msg.InvalidUTF8 && (msg.ID.IsString() || msg.ID.Exact()) && !m.ending.shutdownSent
+	q.Owed = l.Terminated() && msg.MethodIsString && msg.V2() && wellEncoded(l) && (msg.ID.IsString() || msg.ID.Exact()) && !m.ending.shutdownSent
 	if !msg.ID.IsString() && !msg.ID.IsNumber() {
 		m.requests.anonymous++ // a reply may carry null
 	}
@@ -241,6 +244,16 @@ func (m *Monitor) request(l wire.Line, msg wire.Message) *Request {
 	}
 	m.requests.add(q)
 	return q
+}
+
+// wellEncoded reports whether every reader takes the text of a line as it is: it is
+// UTF-8, and no escape in it is half of a surrogate pair. A strict reader may hold
+// another one for malformed.
+func wellEncoded(l wire.Line) bool {
+	if !bytes.Contains(l.Raw, []byte(`\u`)) {
+		return utf8.Valid(l.Raw)
+	}
+	return jsontext.Value(l.Raw).IsValid(jsontext.AllowDuplicateNames(true))
 }
 
 // idIn finds what looks like a frame's id in a line that is no JSON, and what a
