@@ -9,6 +9,7 @@ baseline, and `dshconform check` has to find the same in what it has recorded. E
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import shlex
@@ -86,7 +87,7 @@ def main() -> int:
         parser.add_argument(f"--{name}", required=True, type=os.path.abspath)
     chosen = parser.parse_args()
     sys.path.insert(0, chosen.sdk)
-    import deepseek_harness as sdk
+    sdk: Any = importlib.import_module("deepseek_harness")
 
     out = Path(chosen.out)
     out.mkdir(parents=True, exist_ok=True)
