@@ -84,7 +84,7 @@ func (m *Monitor) afterTheEnd(l wire.Line) {
 	}
 	last := *m.ending.quiet
 	msg := wire.Parse(l)
-	if msg.Kind == wire.Response && (len(m.requests.open[msg.ID.Key()]) > 0 || m.requests.anonymous > 0) {
+	if msg.Kind == wire.Response && (len(m.requests.open[msg.ID.Key()]) > 0 || m.requests.mayReply()) {
 		return // the reply to something sent behind the shutdown: observed elsewhere
 	}
 	if msg.Method == NotificationSubagentFinished {

@@ -19,10 +19,6 @@ import (
 // before. What needs no history (frames, encoding, shapes, payloads, the sequence
 // from the first event on) is judged as always.
 
-// joinedReplies is how many replies without a usable id may come: what they reply to
-// may not have been seen.
-const joinedReplies = 1 << 30
-
 // begins follows the first event of a session of a conversation that was joined in
 // its middle.
 func (m *Monitor) begins(s *session, seq int64) {

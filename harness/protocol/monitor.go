@@ -50,7 +50,7 @@ func NewMonitor(o Options) *Monitor {
 		requests: newRequests(), sessions: map[string]*session{}, children: map[string]*child{},
 	}
 	if o.Joined {
-		m.requests.anonymous = joinedReplies
+		m.requests.anyReply = true
 	}
 	return m
 }
@@ -110,7 +110,7 @@ func (m *Monitor) observed(o Observation) Observation {
 
 // junk is a line of the server that is no JSON object.
 func (m *Monitor) junk(l wire.Line, msg wire.Message) {
-	if msg.IsArray && m.requests.spendAnonymous() {
+	if msg.IsArray && m.requests.spend() {
 		return // the reply to a batch
 	}
 	if !l.Terminated() && m.ending.cut {
@@ -136,7 +136,7 @@ func (m *Monitor) other(l wire.Line, msg wire.Message) {
 	switch {
 	case msg.Error != nil || msg.Result != nil:
 		// JSON.stringify drops an id that is undefined: the reply to something without one
-		if m.anonymousReply(l, msg) {
+		if m.anonymousReply(l) {
 			return
 		}
 		m.violate("S-MSG-01", "a response carries the id of its request", "a response without an id", l)

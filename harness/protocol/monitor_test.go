@@ -56,6 +56,13 @@ func conversation(o Options, script string) []string {
 
 const ask = `> {"jsonrpc":"2.0","id":"a","method":"x"}` + "\n"
 
+// asked are so many requests, each written behind the response of the one before.
+func asked(n int) string {
+	return strings.Repeat(ask+`< {"jsonrpc":"2.0","id":"a","result":{}}`+"\n", n)
+}
+
+const nullReply = `< {"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"no"}}` + "\n"
+
 // TestSmallestViolations has the smallest conversation that breaks each rule
 // which does not concern sessions, and the soundest that comes close.
 func TestSmallestViolations(t *testing.T) {
@@ -100,6 +107,20 @@ func TestSmallestViolations(t *testing.T) {
 		{"a number by value", `> {"jsonrpc":"2.0","id":100,"method":"x"}` + "\n" + `< {"jsonrpc":"2.0","id":1e2,"result":{}}`, nil},
 		{"a rounded number", `> {"jsonrpc":"2.0","id":9007199254740993,"method":"x"}` + "\n" + `< {"jsonrpc":"2.0","id":9007199254740992,"result":{}}`, []string{"S-IDS-03/beyond-safe"}},
 		{"an overflowing number", `> {"jsonrpc":"2.0","id":1e400,"method":"x"}` + "\n" + `< {"jsonrpc":"2.0","id":null,"result":{}}`, []string{"S-IDS-03/overflow"}},
+		{"a rounded number refused under null", `> {"jsonrpc":"2.0","id":9007199254740993,"method":"x"}` + "\n" + `< {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"invalid request"}}`, nil},
+		{"the same as a failure of its handler", `> {"jsonrpc":"2.0","id":9007199254740993,"method":"x"}` + "\n" + `< {"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"no"}}`, []string{"S-IDS-03/beyond-safe"}},
+		{"a string refused under null", ask + `< {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"invalid request"}}`, []string{"S-IDS-01/ascii"}},
+		{"null for an odd id behind an ignored number", `> {"jsonrpc":"2.0","id":1e400,"method":"x"}` + "\n" + `> {"jsonrpc":"2.0","id":{"a":1},"method":"x"}` + "\n" + `< {"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"no"}}`, nil},
+		{"null for a batch behind an ignored number", `> {"jsonrpc":"2.0","id":1e400,"method":"x"}` + "\n" + `> []` + "\n" + `< {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}`, nil},
+		{"null long behind an ignored number", `> {"jsonrpc":"2.0","id":1e400,"method":"x"}` + "\n" + asked(2) + nullReply, []string{"S-MSG-04"}},
+		{"a late response under an ignored number", `> {"jsonrpc":"2.0","id":1e400,"method":"x"}` + "\n" + asked(2) + `< {"jsonrpc":"2.0","id":1e400,"result":{}}`, nil},
+		{"the id of an ignored batch again", `> [{"jsonrpc":"2.0","id":"a","method":"x"}]` + "\n" + asked(1) + "! told", nil},
+		{"a late reply to a batch", `> []` + "\n" + `> {"jsonrpc":"2.0","method":"x"}` + "\n" + asked(1) + nullReply, nil},
+		{"a late reply to a batch, behind two requests at once", `> []` + "\n" + `> {"jsonrpc":"2.0","method":"x"}` + "\n" + ask + strings.ReplaceAll(ask, `"a"`, `"b"`) + `< {"jsonrpc":"2.0","id":"a","result":{}}` + "\n" + `< {"jsonrpc":"2.0","id":"b","result":{}}` + "\n" + nullReply, nil},
+		{"a reply to a notification long behind a batch", `> []` + "\n" + `> {"jsonrpc":"2.0","method":"x"}` + "\n" + asked(2) + nullReply, []string{"S-DIR-02/unknown"}},
+		{"a reply to a prompt in a batch, late", `> [{"jsonrpc":"2.0","id":1,"method":"session/prompt"}]` + "\n" + asked(2) + nullReply, nil},
+		{"a reply to a notification behind an answered odd id", `> {"jsonrpc":"2.0","id":null,"method":"x"}` + "\n" + nullReply + `> {"jsonrpc":"2.0","method":"x"}` + "\n" + nullReply, []string{"S-DIR-02/unknown"}},
+		{"a reply to a notification behind an ignored odd id, late", `> {"jsonrpc":"2.0","id":true,"method":"x"}` + "\n" + `> {"jsonrpc":"2.0","method":"x"}` + "\n" + asked(2) + nullReply, []string{"S-DIR-02/unknown"}},
 		{"an inexact number without a response", `> {"jsonrpc":"2.0","id":1e400,"method":"x"}` + "\n! told", nil},
 
 		{"neither result nor error", ask + `< {"jsonrpc":"2.0","id":"a"}`, []string{"S-MSG-01"}},

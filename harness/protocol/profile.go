@@ -77,6 +77,9 @@ const ServerName = "deepseek-harness-sdk-runtime"
 const (
 	CodeHandler        = -32603
 	CodeMethodNotFound = -32601
+
+	codeParseError     = -32700
+	codeInvalidRequest = -32600
 )
 
 // Kinds of reasons in turn/end that the protocol names; the set is open.

@@ -29,6 +29,8 @@ type Request struct {
 	Response *wire.Line
 	Answer   *wire.Message
 
+	age                      // where it is not owed
+	replies       *allowance // of its line, where a reply may also come without its id
 	prompt        bool
 	named         bool // a prompt with a string sessionId, which may be empty
 	afterShutdown bool
@@ -56,7 +58,11 @@ type requests struct {
 	done      map[string]wire.Line  // answered ids: the last response
 	doneOrder []string
 	silent    []silent
-	anonymous int // replies without a usable id that may come
+
+	clock      int          // counts the lines of the client and the answers to what is owed
+	allowances []*allowance // oldest first
+	optional   []*Request   // open or just answered, not owed, oldest first
+	anyReply   bool         // what replies answer may not have been seen
 }
 
 func newRequests() requests {
@@ -67,26 +73,40 @@ func newRequests() requests {
 const rememberedLines = 4096
 
 func (r *requests) add(q *Request) {
+	q.written = r.clock
 	k := q.ID.Key()
 	r.open[k] = append(r.open[k], q)
 	r.order = append(r.order, q)
+	if !q.Owed {
+		r.wait(q)
+	}
 }
 
 // take removes the open request that a response under this key settles. Of several
 // under one id an error is taken for the answer of one that is no prompt, a result
-// for a prompt's: which it was can't be told.
+// for a prompt's: which it was can't be told. One that is owed goes before one that
+// need not be answered.
 func (r *requests) take(key string, failed bool) *Request {
 	list := r.open[key]
 	if len(list) == 0 {
 		return nil
 	}
+	if owed := slices.DeleteFunc(slices.Clone(list), func(q *Request) bool { return !q.Owed }); len(owed) > 0 {
+		list = owed
+	}
 	at := slices.IndexFunc(list, func(q *Request) bool { return q.prompt != failed })
 	at = max(at, 0)
 	q := list[at]
-	if len(list) == 1 {
+	r.remove(q)
+	return q
+}
+
+// remove closes an open request.
+func (r *requests) remove(q *Request) {
+	key := q.ID.Key()
+	list := slices.DeleteFunc(slices.Clone(r.open[key]), func(o *Request) bool { return o == q })
+	if r.open[key] = list; len(list) == 0 {
 		delete(r.open, key)
-	} else {
-		r.open[key] = slices.Delete(slices.Clone(list), at, at+1)
 	}
 	for i, o := range r.order {
 		if o == q && i == 0 { // most servers answer in order, and a flood holds many
@@ -98,7 +118,6 @@ func (r *requests) take(key string, failed bool) *Request {
 			break
 		}
 	}
-	return q
 }
 
 // confused finds an open request whose id a careless server takes for id.
@@ -129,14 +148,6 @@ func (r *requests) mute(s silent) {
 	}
 }
 
-func (r *requests) spendAnonymous() bool {
-	if r.anonymous == 0 {
-		return false
-	}
-	r.anonymous--
-	return true
-}
-
 func (r *requests) owed() int {
 	n := 0
 	for _, q := range r.order {
@@ -151,6 +162,7 @@ func (r *requests) owed() int {
 // it. It returns the request that the line is, nil where it is none.
 func (m *Monitor) Client(l wire.Line) *Request {
 	msg := wire.Parse(l)
+	m.requests.clock++
 	switch msg.Kind {
 	case wire.Request:
 		return m.request(l, msg)
@@ -185,7 +197,7 @@ func (m *Monitor) Client(l wire.Line) *Request {
 			m.requests.mute(silent{line: Evidence(l), row: "S-MSG-08", id: wire.RawID(string(id[1])).Key(), expected: wrongCase})
 			break
 		}
-		m.requests.anonymous++ // no frame; what a reply would be is not settled
+		m.requests.allow(1, false) // no frame; what a reply would be is not settled
 	}
 	return nil
 }
@@ -227,8 +239,9 @@ func (m *Monitor) request(l wire.Line, msg wire.Message) *Request {
 	q := &Request{Line: Evidence(l), ID: msg.ID, Method: msg.Method, afterShutdown: m.ending.shutdownSent}
 	// Whether a last line without LF is served has no right answer.
 	q.Owed = l.Terminated() && msg.MethodIsString && msg.V2() && wellEncoded(l) && (msg.ID.IsString() || msg.ID.Exact()) && !m.ending.shutdownSent
+	q.slow = slices.Contains([]string{MethodInitialize, MethodPrompt, MethodShutdown}, msg.Method)
 	if !msg.ID.IsString() && !msg.ID.IsNumber() {
-		m.requests.anonymous++ // a reply may carry null
+		q.replies = m.requests.allow(1, q.slow) // a reply may carry null
 	}
 	switch msg.Method {
 	case MethodPrompt:
@@ -266,13 +279,11 @@ var nonFinite = regexp.MustCompile(`[:\[,]\s*-?(NaN|Infinity)\b`)
 func (m *Monitor) clientJunk(l wire.Line, msg wire.Message) {
 	switch {
 	case msg.IsArray:
-		m.requests.anonymous += max(1, bytes.Count(l.Raw, []byte(`"id"`)))
-		m.optional(l)
+		m.optional(l, max(1, bytes.Count(l.Raw, []byte(`"id"`))))
 	case bytes.HasPrefix(l.Raw, []byte("\ufeff")), msg.Trailing, msg.TooDeep, msg.InvalidUTF8, nonFinite.Match(l.Raw):
 		// a BOM, two objects, nesting beyond our own reader, invalid UTF-8, numbers
 		// that only some readers know: whether these are served has no right answer
-		m.requests.anonymous += 2
-		m.optional(l)
+		m.optional(l, 2)
 	case msg.Problem == wire.NoObject:
 		variant := map[byte]string{'n': "null", 't': "true", 'f': "true", '"': "string"}[bytes.TrimSpace(l.Raw)[0]]
 		m.requests.mute(silent{line: Evidence(l), row: "S-FRM-06/" + cmp.Or(variant, "number"), expected: "a line that is no object gets no reply"})
@@ -285,14 +296,17 @@ func (m *Monitor) clientJunk(l wire.Line, msg wire.Message) {
 	}
 }
 
-// optional registers every id in the line as one that may be answered.
-func (m *Monitor) optional(l wire.Line) {
+// optional registers every id in the line as one that may be answered, and that so
+// many replies may come without one of them.
+func (m *Monitor) optional(l wire.Line, replies int) {
+	slow := takesTime(l)
+	allowed := m.requests.allow(replies, slow)
 	raw := l.Raw
 	if len(raw) > 1<<20 {
 		raw = raw[:1<<20]
 	}
 	for _, id := range idIn.FindAllSubmatch(raw, 64) {
-		m.requests.add(&Request{Line: Evidence(l), ID: wire.RawID(string(id[1])), Method: ""})
+		m.requests.add(&Request{Line: Evidence(l), ID: wire.RawID(string(id[1])), age: age{slow: slow}, replies: allowed})
 	}
 }
 

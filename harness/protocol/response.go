@@ -16,10 +16,10 @@ func (m *Monitor) response(l wire.Line, msg wire.Message) *Request {
 		}
 		if q = m.requests.confused(msg.ID); q != nil && !m.mutedID(msg.ID) {
 			exact = false
-			m.requests.take(q.ID.Key(), !promptShaped(msg))
+			m.requests.remove(q)
 		} else if q = m.unmatched(l, msg); q != nil {
-			exact = false
-			m.requests.take(q.ID.Key(), !promptShaped(msg))
+			exact = !q.Owed && refusesUnread(msg)
+			m.requests.remove(q)
 		} else {
 			return nil
 		}
@@ -27,6 +27,12 @@ func (m *Monitor) response(l wire.Line, msg wire.Message) *Request {
 	kept := Evidence(l)
 	q.Response, q.Answer = &kept, &msg
 	m.requests.finish(q.ID.Key(), kept)
+	if a := q.replies; a != nil {
+		a.left--
+	}
+	if exact {
+		m.requests.grow(q)
+	}
 	if row := idRow(q.ID); row != "" {
 		m.apply(row)
 		if !exact {
@@ -98,10 +104,14 @@ func (m *Monitor) unmatched(l wire.Line, msg wire.Message) *Request {
 		m.violate(s.row, s.expected, "a reply", s.line, l)
 		return nil
 	}
+	unusable := !msg.ID.IsNumber() && !msg.ID.IsString()
+	if unusable && m.requests.spend() {
+		return nil
+	}
 	if q := m.inexact(msg.ID); q != nil {
 		return q
 	}
-	if (msg.ID.IsNull() || !msg.ID.IsNumber() && !msg.ID.IsString()) && m.anonymousReply(l, msg) {
+	if unusable && m.anonymousReply(l) {
 		return nil
 	}
 	if first, again := m.requests.done[msg.ID.Key()]; again {
@@ -121,14 +131,22 @@ func sameAnswer(a, b wire.Line) bool {
 	return wire.SameValue(x.Result, y.Result) && wire.SameValue(x.Error, y.Error)
 }
 
-// inexact is an open request whose id can't be held exactly, which a response
-// under another number, or under null, is most likely to answer.
+// refusesUnread reports whether a response refuses a request whose id could not be
+// read, in the words of JSON-RPC: a parse error or an invalid request, under null.
+func refusesUnread(msg wire.Message) bool {
+	e, _ := wire.AsObject(msg.Error)
+	code, _ := e.Int("code")
+	return msg.ID.IsNull() && (code == codeParseError || code == codeInvalidRequest)
+}
+
+// inexact is an open request whose id can't be held exactly, and of which answers may
+// still come: a response under another number, or under null, is most likely its own.
 func (m *Monitor) inexact(id wire.ID) *Request {
 	if !id.IsNumber() && !id.IsNull() {
 		return nil
 	}
 	for _, q := range m.requests.order {
-		if strings.HasPrefix(idRow(q.ID), "S-IDS-03") && !q.Owed {
+		if strings.HasPrefix(idRow(q.ID), "S-IDS-03") && !q.Owed && !q.old {
 			return q
 		}
 	}
@@ -153,8 +171,8 @@ func (m *Monitor) onlyCandidate() *Request {
 
 // anonymousReply deals with a reply that names no request: null or no id. It
 // reports whether it is accounted for.
-func (m *Monitor) anonymousReply(l wire.Line, msg wire.Message) bool {
-	if m.requests.spendAnonymous() {
+func (m *Monitor) anonymousReply(l wire.Line) bool {
+	if m.requests.spend() {
 		return true
 	}
 	last := len(m.requests.silent) - 1
