@@ -12,13 +12,21 @@ type ending struct {
 	shutdownAnswered bool
 	quiet            *wire.Line // the response after which nothing more was owed
 	quieted          bool       // there was one
-	cut              bool       // EOF or a signal: turns in flight may be lost
+	cut              bool       // EOF, a signal or a client that reads no more: the last line may lack its end
+	inputClosed      bool       // EOF
 	signalled        bool       // by the client: nothing is owed any more
 	endsTurns        bool       // shutdown, EOF or a signal: open turns are cut
 }
 
 // InputClosed tells that the client ended stdin.
-func (m *Monitor) InputClosed() { m.ending.cut, m.ending.endsTurns = true, true; m.cutTurns() }
+func (m *Monitor) InputClosed() {
+	m.ending.inputClosed, m.ending.cut, m.ending.endsTurns = true, true, true
+	m.cutTurns()
+}
+
+// OutputUnread tells that the client reads stdout no more: what it holds of a last line
+// may be the beginning of it.
+func (m *Monitor) OutputUnread() { m.ending.cut = true }
 
 // Signalled tells that the client sent the process a signal.
 func (m *Monitor) Signalled() {
@@ -129,7 +137,7 @@ func (m *Monitor) unanswered() {
 			m.violate("S-SHD-04", "a prompt in flight gets one response before the process exits", "none", q.Line)
 		case q.prompt:
 			// EOF: whether a turn in flight is answered has no right answer
-		case m.ending.cut && !m.ending.shutdownSent:
+		case m.ending.inputClosed && !m.ending.shutdownSent:
 			m.violate("S-SHD-10/running", "requests that came before EOF are answered before the process ends", fmt.Sprintf("no response to id %s", q.ID.Token()), q.Line)
 		case q.Method == MethodShutdown:
 			m.violate("S-SHD-01", "shutdown returns {}", "no response", q.Line)

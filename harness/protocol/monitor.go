@@ -3,6 +3,7 @@ package protocol
 import (
 	"bytes"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/dshconform/dshconform/harness/wire"
 )
@@ -76,8 +77,15 @@ func (m *Monitor) Server(l wire.Line) Observation {
 	m.apply("S-FRM-01")
 	m.apply("S-ENC-05")
 	switch {
+	case !l.Terminated() && m.ending.cut:
+		if !utf8.Valid(withoutCutCharacter(l.Raw)) {
+			m.badEncoding(l)
+		}
+		if msg.Kind == wire.Junk || msg.Kind == wire.Blank {
+			return m.observed(o)
+		}
 	case msg.InvalidUTF8:
-		m.violate("S-ENC-05", "every line on stdout is valid UTF-8", "a line that is not", l)
+		m.badEncoding(l)
 	case msg.Kind == wire.Junk, msg.Kind == wire.Blank:
 		m.junk(l, msg)
 		return m.observed(o)
@@ -103,6 +111,23 @@ func (m *Monitor) Server(l wire.Line) Observation {
 	return m.observed(o)
 }
 
+func (m *Monitor) badEncoding(l wire.Line) {
+	m.violate("S-ENC-05", "every line on stdout is valid UTF-8", "a line that is not", l)
+}
+
+// withoutCutCharacter is what stands before a character that raw ends inside of.
+func withoutCutCharacter(raw []byte) []byte {
+	for i := len(raw) - 1; i >= max(0, len(raw)-utf8.UTFMax); i-- {
+		if utf8.RuneStart(raw[i]) {
+			if !utf8.FullRune(raw[i:]) {
+				return raw[:i]
+			}
+			break
+		}
+	}
+	return raw
+}
+
 func (m *Monitor) observed(o Observation) Observation {
 	o.Violations = m.take()
 	return o
@@ -112,9 +137,6 @@ func (m *Monitor) observed(o Observation) Observation {
 func (m *Monitor) junk(l wire.Line, msg wire.Message) {
 	if msg.IsArray && m.requests.spend() {
 		return // the reply to a batch
-	}
-	if !l.Terminated() && m.ending.cut {
-		return // cut by EOF or a signal while nobody read
 	}
 	if !l.Terminated() && m.ending.shutdownSent && bytes.HasPrefix(l.Raw, []byte("{")) {
 		m.violate("S-FLS-02", "at a shutdown the last frame is written to its end", "stdout ended inside a frame: "+msg.Problem, l)

@@ -22,7 +22,7 @@ func conversation(o Options, script string) []string {
 		if l == "" {
 			continue
 		}
-		raw := strings.NewReplacer(`\xff`, "\xff", `\LF`, "").Replace(strings.TrimPrefix(l[1:], " "))
+		raw := strings.NewReplacer(`\xff`, "\xff", `\xe2\x82`, "\xe2\x82", `\LF`, "").Replace(strings.TrimPrefix(l[1:], " "))
 		if !strings.HasSuffix(l, `\LF`) { // \LF: the line is not terminated
 			raw += "\n"
 		}
@@ -44,6 +44,8 @@ func conversation(o Options, script string) []string {
 				m.InputClosed()
 			case "term":
 				m.Signalled()
+			case "deaf":
+				m.OutputUnread()
 			case "told":
 			}
 		}
@@ -86,6 +88,12 @@ func TestSmallestViolations(t *testing.T) {
 		{"an unterminated request that is not", `> {"jsonrpc":"2.0","id":"b","method":"x"}\LF`, nil},
 		{"an unterminated last line", ask + `< {"jsonrpc":"2.0","id":"a","result":{}}\LF`, []string{"S-FRM-01"}},
 		{"a line cut by EOF", ask + `< {"jsonrpc":"2.0","id":"a","result":{}}` + "\n! eof\n" + `< {"jsonrpc":"2.0","method":"x","par\LF`, nil},
+		{"a line cut by a signal in a character", "! term\n" + `< {"jsonrpc":"2.0","method":"x","params":{"a":"\xff\LF`, []string{"S-ENC-05"}},
+		{"the same where the character may go on", "! term\n" + "< {\"jsonrpc\":\"2.0\",\"method\":\"\\xe2\\x82\\LF", nil},
+		{"the same without a signal", "< {\"jsonrpc\":\"2.0\",\"method\":\"\\xe2\\x82\\LF", []string{"S-ENC-05"}},
+		{"a line cut by a signal before its LF", "! term\n" + `< {"jsonrpc":"2.0","method":"x","params":{}}\LF`, nil},
+		{"the last answer cut by EOF before its LF", ask + "! eof\n" + `< {"jsonrpc":"2.0","id":"a","result":{}}\LF`, nil},
+		{"a line cut by a client that reads no more", "! deaf\n" + `< {"jsonrpc":"2.0","met\LF`, nil},
 		{"a reply to a malformed line", "> {oops\n" + `< {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse"}}`, []string{"S-FRM-05"}},
 		{"a reply under the id of a malformed line", `> {"id":"m","method":"x"` + "\n" + `< {"jsonrpc":"2.0","id":"m","error":{"code":1,"message":"m"}}`, []string{"S-FRM-05"}},
 		{"a reply to a batch", `> [{"jsonrpc":"2.0","id":"b","method":"x"}]` + "\n" + `< [{"jsonrpc":"2.0","id":"b","result":{}}]`, nil},

@@ -51,6 +51,7 @@ type ending struct {
 	answered   *wire.Line // its response
 	closed     bool       // stdin
 	deaf       bool       // the client closed its end of stdout
+	unread     bool       // stdout was not read to its end: the last line may be cut
 	signalled  bool
 	stopped    bool
 	over       bool
@@ -172,6 +173,7 @@ func (j *Judge) note(l wire.Line) {
 		j.mon.InputClosed()
 	case text == wire.NoteOutputClosed:
 		j.end.deaf, j.end.incomplete = true, true
+		j.unread()
 	case text == wire.NoteStopped:
 		j.end.stopped = true
 		j.mon.Signalled()
@@ -181,10 +183,19 @@ func (j *Judge) note(l wire.Line) {
 	}
 	if what, ok := wire.IsGapNote(text); ok {
 		j.Gap(what)
+		if what == wire.GapHeldOpen {
+			j.unread()
+		}
 	}
 	if status, ok := wire.IsEndNote(text); ok {
 		j.ended(status)
 	}
+}
+
+// unread tells that nothing more was read of stdout than what is there.
+func (j *Judge) unread() {
+	j.end.unread = true
+	j.mon.OutputUnread()
 }
 
 // Gap tells that lines are missing here; what says which.
@@ -208,6 +219,9 @@ func (j *Judge) rejoin() {
 	j.end.incomplete = true
 	if j.end.closed {
 		j.mon.InputClosed()
+	}
+	if j.end.unread {
+		j.mon.OutputUnread()
 	}
 	if j.end.signalled || j.end.stopped {
 		j.mon.Signalled()

@@ -104,6 +104,23 @@ func TestLastLineWithoutLF(t *testing.T) {
 	NewWithT(t).Expect(rows).To(BeEmpty())
 }
 
+// The beginning of a line that nobody read to its end is none of the server's doing.
+func TestLastLineThatWasNotRead(t *testing.T) {
+	cut := strings.Replace(recordingLines(turnStart), `\n"`, `"`, 1)
+	for note, want := range map[string][]string{
+		"note stdout closed by the client": nil,
+		"note gap: " + wire.GapHeldOpen:    nil,
+		"note gap: something else":         {"S-FRM-01"},
+		"note SIGTERM sent":                nil,
+		"note a remark":                    {"S-FRM-01"},
+	} {
+		for _, line := range []string{cut, strings.Replace(cut, `}"`, `"`, 1)} {
+			rows, _ := judged(t, recording(`,"profile":"directional"`, prompt, note)+line+recordingLines(ended), JudgeOptions{})
+			NewWithT(t).Expect(rows).To(Equal(want), note)
+		}
+	}
+}
+
 func recordingLines(lines ...string) string {
 	_, rest, _ := strings.Cut(recording("", lines...), "\n")
 	return rest

@@ -75,13 +75,16 @@ func fake(what string) int {
 				return 5
 			}
 		}
-	case "leave": // a child that holds stdout and ends with its stdin
+	case "frame": // one of many MiB
+		fmt.Printf(`{"jsonrpc":"2.0","method":"x","params":{"a":%q}}`+"\n", strings.Repeat("x", 8<<20))
+	case "leave": // half of a frame, and a child that holds stdout and ends with its stdin
 		c := exec.Command(argument)
 		c.Env = []string{fakeVariable + "=count"}
 		c.Stdin, c.Stdout = os.Stdin, os.Stdout
 		if c.Start() != nil {
 			return 1
 		}
+		fmt.Print(`{"jsonrpc":"2.0","met`)
 		return 9
 	case "answer": // every line, with an error
 		return answer()

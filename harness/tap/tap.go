@@ -82,6 +82,8 @@ type tap struct {
 	inClosed   chan struct{} // closed when the client's stdin is
 	clientDeaf atomic.Bool   // the client was seen to have closed its end of stdout
 	serverDeaf atomic.Bool   // the server was seen to have closed its stdin
+	heldOpen   atomic.Bool   // a process that the server left holds its stdout, which is read no more
+	heldTold   bool          // a note says so; set by serverToClient
 }
 
 func (t *tap) run() (Report, error) {
@@ -109,14 +111,15 @@ func (t *tap) run() (Report, error) {
 	waitErr := t.cmd.Wait()
 	signals.stop()
 	report := Report{HeldOpen: !t.drain()}
+	t.heldOpen.Store(report.HeldOpen)
 	close(t.over)
 	_ = closeQuietly(t.stdout)
 	t.source.Interrupt()
 	_ = closeQuietly(t.stdin) // what the server left may hold its end, and not read
 	t.pumps.Wait()
 	report.Status, report.End = status(t.cmd.ProcessState, waitErr)
-	if report.HeldOpen {
-		t.note(wire.GapNote("stdout was held open by a process that the server left"))
+	if report.HeldOpen && !t.heldTold { // it came to its end at the last moment
+		t.note(wire.GapNote(wire.GapHeldOpen))
 	}
 	t.note(wire.EndNote(report.End))
 	t.queue.close()
@@ -180,11 +183,16 @@ func (t *tap) serverToClient() {
 	watch := watchSink(t.o.Stdout, p.from.Interrupt)
 	how := p.run()
 	watch.stop()
-	p.ended()
-	switch {
+	switch { // what explains that a last line is cut comes before that line
 	case how == sinkGone || watch.gone() || t.clientDeaf.Load():
 		p.note(wire.NoteOutputClosed)
+		p.ended()
+	case t.heldOpen.Load():
+		p.note(wire.GapNote(wire.GapHeldOpen))
+		t.heldTold = true
+		p.ended()
 	default:
+		p.ended()
 		p.note(wire.NoteOutputEnded)
 	}
 	_ = closeQuietly(t.stdout)

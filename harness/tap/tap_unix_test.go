@@ -96,6 +96,17 @@ func TestClientThatStopsReading(t *testing.T) {
 	NewWithT(t).Expect(c.ended().Status).To(Equal(32), "the server gets EPIPE")
 }
 
+func TestClientThatIsGoneInsideAFrame(t *testing.T) {
+	g := NewWithT(t)
+	c := tapFake(t, "frame", nil)
+	_, err := c.out.Read(make([]byte, 1))
+	g.Expect(err).NotTo(HaveOccurred())
+	c.out.Close()
+	r := c.ended()
+	g.Expect(r.Lines).To(Equal(1))
+	g.Expect(r.Violations()).To(BeZero(), "%v", r.Rows)
+}
+
 // What a client did before it wrote is seen before what it wrote: a server that is
 // asked once more writes into a pipe that nobody reads.
 func TestClientThatClosesAndThenAsks(t *testing.T) {
@@ -174,6 +185,7 @@ func TestProcessThatTheServerLeaves(t *testing.T) {
 	r := c.ended()
 	NewWithT(t).Expect(r.Status).To(Equal(9))
 	NewWithT(t).Expect(r.HeldOpen).To(BeTrue())
+	NewWithT(t).Expect(r.Violations()).To(BeZero(), "the rest of the frame was not waited for: %v", r.Rows)
 }
 
 // However fast answers come, none is judged before its question.

@@ -15,6 +15,10 @@ const (
 	// is owed any more.
 	NoteStopped = "stopped"
 
+	// GapHeldOpen is what is missing behind the end of a process that left another one
+	// with its stdout: what that still writes, and maybe the end of the last line.
+	GapHeldOpen = "stdout was held open by a process that the server left"
+
 	noteSent  = " sent"           // SIGTERM sent: the client, or the recorder in its place, sent a signal
 	noteEnded = "process ended: " // with the status in words: exit status 0, killed by SIGTERM
 	noteGap   = "gap: "           // with what is missing in words: lines of both directions are left out here
