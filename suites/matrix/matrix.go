@@ -20,6 +20,7 @@ type Fault struct {
 	Name     string   `json:"name"`
 	Sentence string   `json:"sentence"`
 	Breaks   []string `json:"breaks"`
+	Shows    []string `json:"shows"` // OBSERVE rows in which it differs from the sound endpoint
 	Profiles []string `json:"profiles"`
 }
 
@@ -50,6 +51,8 @@ type Run struct {
 	Profile    string
 	Failed     []string // ids that failed, warned, or could not be judged, variants by name
 	NotReached []string
+	Observed   map[string]string // what OBSERVE rows saw
+	Alike      []string          // rows that the fault is to show and that saw what they see of the sound endpoint
 	Seconds    float64
 	Err        error // the run itself went wrong
 }
@@ -62,7 +65,7 @@ func (r Run) Blamed() []string { return without(r.Failed, r.Fault.Breaks) }
 
 // Exact reports whether just the expected ids failed.
 func (r Run) Exact() bool {
-	return r.Err == nil && len(r.Missing()) == 0 && len(r.Blamed()) == 0
+	return r.Err == nil && len(r.Missing()) == 0 && len(r.Blamed()) == 0 && len(r.Alike) == 0
 }
 
 func (r Run) String() string {
@@ -78,6 +81,9 @@ func (r Run) String() string {
 		}
 		if b := r.Blamed(); len(b) > 0 {
 			text += " BLAMED BESIDES " + strings.Join(b, " ")
+		}
+		if len(r.Alike) > 0 {
+			text += " NOT TOLD APART BY " + strings.Join(r.Alike, " ")
 		}
 	}
 	if len(r.NotReached) > 0 {
@@ -128,6 +134,10 @@ func All(ctx context.Context, o Options) ([]Run, error) {
 			runs = append(runs, Run{Fault: f, Profile: p})
 		}
 	}
+	sound, err := soundRuns(ctx, o, runs)
+	if err != nil {
+		return nil, err
+	}
 	next := make(chan int)
 	var work sync.WaitGroup
 	var told sync.Mutex
@@ -135,6 +145,7 @@ func All(ctx context.Context, o Options) ([]Run, error) {
 		work.Go(func() {
 			for i := range next {
 				runs[i] = one(ctx, o, runs[i])
+				runs[i].compare(sound[runs[i].Profile])
 				if o.Done != nil {
 					told.Lock()
 					o.Done(runs[i])
@@ -154,6 +165,32 @@ func All(ctx context.Context, o Options) ([]Run, error) {
 	return runs, context.Cause(ctx)
 }
 
+// soundRuns runs the suite over the sound endpoint in each profile in which something
+// is to be told apart from it.
+func soundRuns(ctx context.Context, o Options, runs []Run) (map[string]Run, error) {
+	sound := map[string]Run{}
+	for _, r := range runs {
+		if _, done := sound[r.Profile]; done || len(r.Fault.Shows) == 0 {
+			continue
+		}
+		s := one(ctx, o, Run{Profile: r.Profile})
+		if s.Err != nil || len(s.Failed) > 0 {
+			return nil, fmt.Errorf("the sound endpoint does not pass: %s", s)
+		}
+		sound[r.Profile] = s
+	}
+	return sound, nil
+}
+
+// compare notes where what is to be shown does not show.
+func (r *Run) compare(sound Run) {
+	for _, id := range r.Fault.Shows {
+		if r.Err == nil && r.Observed[id] == sound.Observed[id] {
+			r.Alike = append(r.Alike, id)
+		}
+	}
+}
+
 // results is what is read of results.json.
 type results struct {
 	Requirements, Besides []requirement
@@ -161,7 +198,11 @@ type results struct {
 
 type requirement struct {
 	ID, Verdict string
-	Variants    []struct{ Name, Verdict string }
+	Observed    []struct{ What, Value string }
+	Variants    []struct {
+		Name, Verdict string
+		Observed      []struct{ What, Value string }
+	}
 }
 
 func one(ctx context.Context, o Options, r Run) Run {
@@ -170,7 +211,10 @@ func one(ctx context.Context, o Options, r Run) Run {
 	defer cancel()
 	args := []string{o.Role, "--profile", r.Profile, "--json"}
 	args = append(args, o.Args...)
-	reference := []string{o.Program, "ref" + o.Role, "--profile", r.Profile, "--fault", r.Fault.Name}
+	reference := []string{o.Program, "ref" + o.Role, "--profile", r.Profile}
+	if r.Fault.Name != "" {
+		reference = append(reference, "--fault", r.Fault.Name)
+	}
 	if o.Role == "server" {
 		args = append(append(args, "--"), reference...)
 	} else {
@@ -194,12 +238,15 @@ func one(ctx context.Context, o Options, r Run) Run {
 		r.Err = fmt.Errorf("no results (%w): %s", cmp.Or(err, jsonErr), strings.TrimSpace(errs.String()))
 		return r
 	}
+	r.Observed = map[string]string{}
 	for _, q := range append(res.Requirements, res.Besides...) {
+		r.Observed[q.ID] = fmt.Sprint(q.Observed)
 		if len(q.Variants) == 0 {
 			r.add(q.ID, q.Verdict)
 		}
 		for _, v := range q.Variants {
 			r.add(q.ID+"/"+v.Name, v.Verdict)
+			r.Observed[q.ID+"/"+v.Name] = fmt.Sprint(v.Observed)
 		}
 	}
 	slices.Sort(r.Failed)

@@ -75,6 +75,11 @@ func TestARunIsComparedByVariant(t *testing.T) {
 	g.Expect(r.String()).To(Equal("f (receipt): NOT CAUGHT S-A-01/x BLAMED BESIDES S-A-01/y"))
 	r.Failed = []string{"S-A-01/x", "S-A-02"}
 	g.Expect(r.Exact()).To(BeTrue())
+	r.Fault.Shows, r.Observed = []string{"S-B-01", "S-B-02"}, map[string]string{"S-B-01": "one", "S-B-02": "two"}
+	r.compare(Run{Observed: map[string]string{"S-B-01": "one", "S-B-02": "three"}})
+	g.Expect(r.Exact()).To(BeFalse())
+	g.Expect(r.String()).To(Equal("f (receipt): NOT TOLD APART BY S-B-01"))
+	r.Alike = nil
 	r.Err = context.DeadlineExceeded
 	g.Expect(r.Exact()).To(BeFalse(), "a run that went wrong proves nothing")
 }

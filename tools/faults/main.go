@@ -18,7 +18,8 @@ import (
 func main() {
 	program := flag.String("program", "bin/dshconform", "the built program")
 	role := flag.String("role", "", "server or client (default: both)")
-	only := flag.String("only", "", "run the faults whose name or broken ids contain this")
+	only := flag.String("only", "", "run the faults whose name or ids, broken or shown, contain this")
+	variations := flag.Bool("variations", false, "run those alone that break nothing, and show an outcome of an OBSERVE row")
 	one := flag.Bool("one-profile", false, "run each fault in one of its profiles")
 	scale := flag.String("timeout-scale", "0.5", "scale of the deadlines")
 	parallel := flag.Int("parallel", runtime.NumCPU(), "runs at a time")
@@ -34,7 +35,8 @@ func main() {
 		ended, err := matrix.All(ctx, matrix.Options{
 			Program: *program, Role: role, Every: !*one, Parallel: *parallel, Args: []string{"--timeout-scale", *scale},
 			Only: func(f matrix.Fault) bool {
-				return *only == "" || strings.Contains(f.Name, *only) || strings.Contains(strings.Join(f.Breaks, " "), *only)
+				ids := strings.Join(append(append([]string{}, f.Breaks...), f.Shows...), " ")
+				return (!*variations || len(f.Breaks) == 0) && (strings.Contains(f.Name, *only) || strings.Contains(ids, *only))
 			},
 			Done: func(r matrix.Run) { fmt.Printf("%6.1f s  %s\n", r.Seconds, r) },
 		})
