@@ -164,6 +164,7 @@ func (s *Server) CloseInput() error {
 func (s *Server) CloseOutput() error {
 	s.locked(func() {
 		s.note(wire.NoteOutputClosed)
+		s.mon.OutputUnread()
 		s.over = true
 		s.release() // a stalled reader would not see it
 	})
