@@ -55,6 +55,10 @@ func TestReceipts(t *testing.T) {
 		{"a note of the server that waits", lines(begins, receiptOf("a", "m"), inserts("s", 3, 0, "note"), ends("s", 4, 1, "completed"), state("s", "idle")), nil},
 		{"a queue of a server that tells no removals", lines(prompt("a", "s"), inserts("s", 0, 0, "m"), state("s", "running"), starts("s", 1, 1), receiptOf("a", "m"),
 			event("s", 2, "user/message", `{"id":"m"}`), ends("s", 3, 1, "completed"), state("s", "idle")), nil},
+		{"messages of two targets, whichever a turn serves", lines(prompt("a", "s"), inserts("s", 0, 0, "m"), prompt("b", "s"), event("s", 1, "agent/inbox/spliced", `{"target":"this-turn","start":0,"inserted":[{"id":"n"}]}`),
+			state("s", "running"), starts("s", 2, 1), receiptOf("a", "m"), receiptOf("b", "n"), ends("s", 3, 1, "completed"), state("s", "idle")), nil},
+		{"messages of one target, of which a turn serves the first", lines(prompt("a", "s"), inserts("s", 0, 0, "m"), prompt("b", "s"), inserts("s", 1, 1, "n"),
+			state("s", "running"), starts("s", 2, 1), receiptOf("a", "m"), receiptOf("b", "n"), ends("s", 3, 1, "completed"), state("s", "idle")), one("S-ORD-10")},
 		{"two sessions under one id", lines(prompt("a", "s"), prompt("b", "s"), inserts("s", 0, 0, "m"), state("s", "running"), starts("s", 1, 1), inserts("s", 0, 0, "n"), state("s", "running"), starts("s", 1, 1),
 			receiptOf("a", "m"), receiptOf("b", "n"), ends("s", 2, 1, "completed"), state("s", "idle"), ends("s", 2, 1, "completed"), state("s", "idle")), one("S-OVL-10")},
 	})

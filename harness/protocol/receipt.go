@@ -13,6 +13,7 @@ type receipt struct {
 	id    string
 	line  wire.Line
 	quiet bool // nothing ran or waited when its prompt was sent: the next idle is that of its turn
+	shown bool // its splice came
 }
 
 // status is the run state of a session in the receipt profile.
@@ -26,11 +27,12 @@ type status struct {
 type inbox struct {
 	queues   map[string][]string  // by target: ids that wait
 	serving  []string             // removed for the turn that is open, or about to start
-	seen     map[string]wire.Line // ids that were ever inserted, with their splice
+	seen     map[string]wire.Line // ids that were inserted, until they are served and a receipt named them
 	removes  bool                 // the server tells removals
-	receipts []receipt
-	asked    map[string]bool // ids that prompts got as their receipts
+	receipts []receipt            // since the last idle
+	asked    map[string]bool      // ids that prompts got as their receipts, likewise
 	idled    []idled
+	enough   int // how many ids may be in seen before it is looked which are done with
 }
 
 // idled is a message that waited when its session was reported idle.
@@ -62,12 +64,40 @@ func (m *Monitor) spliced(l wire.Line, s *session, data wire.Object) {
 		o, _ := wire.AsObject(v)
 		if id, ok := o.String("id"); ok {
 			in = append(in, id)
-			s.seen[id] = Evidence(l)
+			s.inserted(id, l)
 		}
 	}
 	next := append([]string{}, q[:at]...)
 	next = append(next, in...)
 	s.queues[target] = append(next, q[at+n:]...)
+	if len(s.queues[target]) == 0 {
+		delete(s.queues, target)
+	}
+}
+
+func (s *session) inserted(id string, l wire.Line) {
+	s.seen[id] = Evidence(l)
+	for i := range s.receipts {
+		if s.receipts[i].id == id {
+			s.receipts[i].shown = true
+		}
+	}
+}
+
+// mostReceipts bounds how many receipts wait for an idle.
+const mostReceipts = 1024
+
+// given keeps the messageId that a prompt was answered with.
+func (s *session) given(r receipt) {
+	_, r.shown = s.seen[r.id]
+	s.receipts = append(s.receipts, r)
+	if len(s.receipts) > mostReceipts { // of a server that reports no idle
+		s.receipts = slices.Delete(s.receipts, 0, 1)
+	}
+	if s.asked == nil {
+		s.asked = map[string]bool{}
+	}
+	s.asked[r.id] = true
 }
 
 // served takes the message that a user/message shows out of the queue, for
@@ -80,7 +110,9 @@ func (s *session) served(data wire.Object) {
 	for target, q := range s.queues {
 		for i, waiting := range q {
 			if waiting == id {
-				s.queues[target] = append(q[:i:i], q[i+1:]...)
+				if s.queues[target] = append(q[:i:i], q[i+1:]...); len(q) == 1 {
+					delete(s.queues, target)
+				}
 				s.serving = append(s.serving, id)
 				return
 			}
@@ -89,17 +121,42 @@ func (s *session) served(data wire.Object) {
 }
 
 // turnServed empties what the turn that ends has served. Of a server that tells
-// no removals a turn is taken to have served the oldest message.
+// no removals a turn is taken to have served the oldest message; where messages wait for
+// several targets it can't be told which, and none of them is judged.
 func (s *session) turnServed() {
 	if len(s.serving) == 0 && !s.removes {
+		guess := len(s.queues) == 1
 		for target, q := range s.queues {
-			if len(q) > 0 {
-				s.queues[target] = q[1:]
-				break
+			if s.queues[target] = q[1:]; !guess || len(q) == 1 {
+				delete(s.queues, target)
 			}
 		}
 	}
 	s.serving = nil
+	s.forgetServed()
+}
+
+// forgetServed drops the ids that nothing will be asked of: they were served, and if a
+// prompt is to get one of them as its receipt, it has. It looks only when there are
+// twice as many as at the last time.
+func (s *session) forgetServed() {
+	const few = 64
+	if len(s.seen)+len(s.asked) <= max(s.enough, few) {
+		return
+	}
+	open := map[string]bool{}
+	for _, id := range s.waiting() {
+		open[id] = true
+	}
+	for _, r := range s.receipts {
+		if !r.shown {
+			open[r.id] = true
+		}
+	}
+	asks := len(s.prompts) > 0
+	maps.DeleteFunc(s.seen, func(id string, _ wire.Line) bool { return !open[id] && (s.asked[id] || !asks) })
+	maps.DeleteFunc(s.asked, func(id string, _ bool) bool { return !open[id] })
+	s.enough = 2 * (len(s.seen) + len(s.asked))
 }
 
 // waiting are the messages that no turn has served.
@@ -214,9 +271,8 @@ func (m *Monitor) receiptsSeen(s *session) {
 	var open []receipt
 	for _, r := range s.receipts {
 		m.apply("S-TRN-10")
-		_, seen := s.seen[r.id]
 		switch {
-		case seen:
+		case r.shown:
 		case r.quiet:
 			m.violate("S-TRN-10", "the messageId shows up in agent/inbox/spliced", "it never did: "+Short(r.id), r.line)
 		default:
@@ -225,4 +281,5 @@ func (m *Monitor) receiptsSeen(s *session) {
 		}
 	}
 	s.receipts = open
+	s.forgetServed()
 }

@@ -274,11 +274,7 @@ func (m *Monitor) promptResult(l wire.Line, result wire.Object, q *Request) {
 		if id, ok := result.String("messageId"); !ok || id == "" {
 			m.violate("S-TRN-10", "the result has a string messageId", "messageId is "+orAbsent(Short(string(result["messageId"]))), l)
 		} else if s != nil {
-			s.receipts = append(s.receipts, receipt{id: id, line: Evidence(l), quiet: q.quiet})
-			if s.asked == nil {
-				s.asked = map[string]bool{}
-			}
-			s.asked[id] = true
+			s.given(receipt{id: id, line: Evidence(l), quiet: q.quiet})
 			m.promptsIdled(s)
 		}
 		for name := range result {
