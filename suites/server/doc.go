@@ -31,5 +31,8 @@
 // Starting a real server is dear and a request to it cheap. Specs that leave the
 // process in order share one ([T.Shared]), each with sessions of its own; specs
 // that end or harm it take a fresh one ([T.Fresh]), started ahead of need. A spec
-// that does not pass costs its process, which is replaced.
+// whose requirement does not hold, by its own steps or by what the monitor found
+// on that requirement meanwhile, costs its process, which is replaced. What the
+// monitor finds on other requirements costs none: it does not get in the way of
+// what comes next, and most of what it finds would come up in every process.
 package server

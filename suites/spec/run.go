@@ -58,6 +58,13 @@ func (r *Run) Violated(v protocol.Violation) {
 	}
 }
 
+// foundBroken reports whether a monitor found this row broken in the spec that runs.
+func (r *Run) foundBroken(id string) bool {
+	r.finding.Lock()
+	defer r.finding.Unlock()
+	return slices.Contains(r.broken, id)
+}
+
 // takeBroken gives the rows that monitors found broken since the last call.
 func (r *Run) takeBroken() []string {
 	r.finding.Lock()
@@ -227,7 +234,7 @@ func one[B any](ctx context.Context, r *Run, e Entry[B], i, of int, h Hooks[B]) 
 	}
 	r.Results.Record(e.ID, t.outcome)
 	broken := r.takeBroken()
-	if !t.Sound() {
+	if !t.Sound() && !slices.Contains(broken, e.ID) {
 		broken = append(broken, e.ID)
 	}
 	if len(broken) > 0 {

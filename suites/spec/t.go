@@ -53,11 +53,13 @@ func (t *T) Expect(ok bool, expected, actual string, frames ...wire.Line) bool {
 // Failed reports whether a mismatch was recorded.
 func (t *T) Failed() bool { return len(t.found) > 0 }
 
-// Sound reports whether the spec came to its end and found nothing wrong.
+// Sound reports whether the spec came to its end and nothing was found wrong with its
+// requirement, by itself or by a monitor. What a monitor found on other requirements
+// meanwhile says nothing about whether this one holds.
 func (t *T) Sound() bool {
 	switch t.outcome.Verdict {
 	case reports.Pass, reports.Observed, reports.NotApplicable:
-		return !t.Failed()
+		return !t.Failed() && !t.run.foundBroken(t.ID)
 	}
 	return false
 }
