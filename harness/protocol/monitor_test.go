@@ -170,4 +170,8 @@ func TestAFloodOfViolationsIsCountedNotKept(t *testing.T) {
 	}
 	g.Expect(told).To(Equal(perRow))
 	g.Expect(m.Violations("S-FRM-01")).To(Equal(10_000))
+
+	m.Retell("S-FRM-01")
+	g.Expect(m.Server(wire.Line{Raw: []byte("y\n"), Size: 2}).Violations).To(HaveLen(1))
+	g.Expect(m.Violations("S-FRM-01")).To(Equal(10_001))
 }

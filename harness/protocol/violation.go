@@ -40,11 +40,12 @@ const perRow = 5
 type findings struct {
 	found   []Violation    // not yet handed out
 	counts  map[string]int // violations by requirement, told or not
+	told    map[string]int // those that were told since the last Retell
 	applied map[string]int // how often a rule was applied
 }
 
 func newFindings() findings {
-	return findings{counts: map[string]int{}, applied: map[string]int{}}
+	return findings{counts: map[string]int{}, told: map[string]int{}, applied: map[string]int{}}
 }
 
 // take hands out what is new.
@@ -55,9 +56,10 @@ func (f *findings) take() (fresh []Violation) {
 
 func (f *findings) violate(row, expected, actual string, frames ...wire.Line) {
 	f.counts[row]++
-	if f.counts[row] > perRow {
+	if f.told[row] >= perRow {
 		return
 	}
+	f.told[row]++
 	v := Violation{Row: row, Expected: expected, Actual: actual}
 	for _, l := range frames {
 		if l.Size > 0 || len(l.Raw) > 0 {
@@ -65,6 +67,14 @@ func (f *findings) violate(row, expected, actual string, frames ...wire.Line) {
 		}
 	}
 	f.found = append(f.found, v)
+}
+
+// Retell has violations of these requirements told in full again, as if none had been.
+// What counts against something else from now on is to be heard of.
+func (f *findings) Retell(rows ...string) {
+	for _, row := range rows {
+		delete(f.told, row)
+	}
 }
 
 // Violations is the number of violations of a requirement so far, told or not.

@@ -74,14 +74,31 @@ func (a *attribution) probe() (done func(early bool) []found) {
 // the function that it returns is called. What was found on a row before counts
 // against that row: it takes no load to bring it about. So a spec runs the same
 // without the load first.
+//
+// A monitor tells a few findings of a row and counts the rest. What it told before
+// says nothing about what another id is to be blamed for: it tells anew on both ends.
 func (t *T) CountAs(rows ...string) (end func()) {
-	a := &t.run.blame
+	t.run.blame.countAs(t.ID, rows)
+	t.retell(rows)
+	return func() {
+		t.run.blame.countAs("", nil)
+		t.retell(rows)
+	}
+}
+
+func (a *attribution) countAs(id string, rows []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.load, a.rows = t.ID, rows
-	return func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.load, a.rows = "", nil
+	a.load, a.rows = id, rows
+}
+
+// retell has the monitors of all processes tell what they find on rows, though they
+// have found it before.
+func (t *T) retell(rows []string) {
+	t.run.mu.Lock()
+	all := slices.Concat(t.run.all, t.servers)
+	t.run.mu.Unlock()
+	for _, s := range all {
+		s.Inspect(func(m *protocol.Monitor) { m.Retell(rows...) })
 	}
 }
