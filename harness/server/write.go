@@ -20,8 +20,9 @@ func (s *Server) Write(ctx context.Context, pieces ...[]byte) ([]*protocol.Reque
 }
 
 // WriteApart is Write with each piece written when the pipe is empty again, so
-// that the subject reads them one by one. Where the platform can't tell how much
-// a pipe holds, the pieces may arrive together.
+// that the subject reads them one by one; an error says that it does not take them
+// up. Where the platform can't tell how much a pipe holds, the pieces may arrive
+// together.
 func (s *Server) WriteApart(ctx context.Context, pieces ...[]byte) ([]*protocol.Request, error) {
 	return s.write(ctx, pieces, true)
 }
@@ -34,8 +35,8 @@ func (s *Server) write(ctx context.Context, pieces [][]byte, apart bool) ([]*pro
 	}
 	var requests []*protocol.Request
 	for i, p := range pieces {
-		if apart && i > 0 {
-			s.drained(ctx)
+		if apart && i > 0 && !s.drained(ctx) {
+			return requests, &WriteError{Written: total(pieces[:i]), Of: total(pieces), After: s.deadlines.Call, Err: os.ErrDeadlineExceeded}
 		}
 		fresh := len(requests)
 		s.mu.Lock()
@@ -127,15 +128,21 @@ func (s *Server) unread(written, of int, err error) error {
 	return &WriteError{Written: written, Of: of, Err: fmt.Errorf("the server lives and has closed its stdin: %w", err)}
 }
 
-// drained waits until the subject has taken up what is in the pipe. It is a
-// best effort: a subject that does not read is found out by its silence.
-func (s *Server) drained(ctx context.Context) {
-	for deadline := time.Now().Add(s.deadlines.Grace); time.Now().Before(deadline) && ctx.Err() == nil; {
+// drained waits until the subject has taken up what is in the pipe, or has ended.
+func (s *Server) drained(ctx context.Context) bool {
+	for deadline := time.Now().Add(s.deadlines.Call); ctx.Err() == nil; {
 		if n, known := held(s.proc.Stdin()); !known || n == 0 {
-			return
+			return true
+		}
+		if _, ended := s.proc.Exit(); ended {
+			return true // which the next write tells
+		}
+		if time.Now().After(deadline) {
+			return false
 		}
 		time.Sleep(50 * time.Microsecond) //nolint:forbidigo // polls: no event tells when a pipe runs empty
 	}
+	return true
 }
 
 // CloseInput ends the subject's stdin. What is being written is written first.
