@@ -5,27 +5,37 @@ import (
 	"github.com/dshconform/dshconform/harness/wire"
 )
 
-// finder holds a conversation back until its profile shows, which is when the first
-// prompt is answered. How much it holds is bounded.
+// finder judges a conversation by every profile until its own shows, which is when the
+// first prompt is answered. However much comes before that, nothing is guessed.
 type finder struct {
-	held    []wire.Line
-	bytes   int64
-	prompts map[string]bool // ids in flight, by key
-	seen    protocol.Profile
+	candidates []*candidate
+	prompts    map[string]bool // ids in flight, by key
+	seen       protocol.Profile
 }
 
-// mostHeld bounds what is held, in bytes; a line costs lineCost besides.
-const (
-	mostHeld = 8 << 20
-	lineCost = 256
-)
+// candidate is the judge of one profile, and what it has found.
+type candidate struct {
+	*Judge
+	found []protocol.Violation // a few of each requirement, as Judge tells them
+}
 
-func newFinder() *finder { return &finder{prompts: map[string]bool{}} }
+func newFinder(o JudgeOptions) *finder {
+	f := &finder{prompts: map[string]bool{}}
+	for _, p := range protocol.Profiles {
+		c := &candidate{}
+		o.Monitor.Profile = p
+		o.OnViolation = func(v protocol.Violation) { c.found = append(c.found, v) }
+		c.Judge = NewJudge(o)
+		f.candidates = append(f.candidates, c)
+	}
+	return f
+}
 
-// line holds one more. It gives the profile when it is known, and how.
+// line takes the next line. It gives the profile when it is known, and how.
 func (f *finder) line(l wire.Line) (protocol.Profile, string) {
-	f.held = append(f.held, l)
-	f.bytes += int64(len(l.Raw)) + lineCost
+	for _, c := range f.candidates {
+		c.Line(l)
+	}
 	switch l.Dir {
 	case wire.ClientToServer:
 		if m := wire.Parse(l); m.Kind == wire.Request && m.Method == protocol.MethodPrompt {
@@ -45,13 +55,10 @@ func (f *finder) line(l wire.Line) (protocol.Profile, string) {
 			f.seen = protocol.Accepted
 		}
 	}
-	if f.bytes > mostHeld {
-		return f.guess()
-	}
 	return "", ""
 }
 
-// guess is the profile where no prompt's answer showed it.
+// guess is the profile where the conversation ended before a prompt's answer showed it.
 func (f *finder) guess() (protocol.Profile, string) {
 	switch f.seen {
 	case protocol.Receipt:
@@ -60,4 +67,14 @@ func (f *finder) guess() (protocol.Profile, string) {
 		return f.seen, "from " + protocol.NotificationFinished
 	}
 	return protocol.Directional, "no prompt was answered"
+}
+
+// of is the judge of a profile.
+func (f *finder) of(p protocol.Profile) *candidate {
+	for _, c := range f.candidates {
+		if c.o.Monitor.Profile == p {
+			return c
+		}
+	}
+	return nil // not one of protocol.Profiles, which ShapeOf and guess never give
 }

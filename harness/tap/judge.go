@@ -19,8 +19,8 @@ type JudgeOptions struct {
 	Monitor protocol.Options
 	// Joined is set where the conversation had begun before its first line.
 	Joined bool
-	// OnViolation gets each violation as it is found, at most five of a requirement;
-	// nil is allowed.
+	// OnViolation gets each violation as it is found, at most five of a requirement, or
+	// when the profile is found, where none was given; nil is allowed.
 	OnViolation func(protocol.Violation)
 }
 
@@ -71,7 +71,7 @@ type Count struct{ Applied, Violated int }
 func NewJudge(o JudgeOptions) *Judge {
 	j := &Judge{o: o, rows: map[string]Count{}, told: map[string]int{}, extras: map[string]int{}}
 	if o.Monitor.Profile == "" {
-		j.finder = newFinder()
+		j.finder = newFinder(o)
 		return j
 	}
 	j.begin(o.Joined)
@@ -96,14 +96,15 @@ func (j *Judge) Line(l wire.Line) {
 	}
 }
 
-// found goes on with what was held while the profile was not known.
+// found goes on as the judge of the profile, and tells what that has found.
 func (j *Judge) found(profile protocol.Profile, how string) {
-	held := j.finder.held
-	j.finder = nil
-	j.o.Monitor.Profile, j.how = profile, how
-	j.begin(j.o.Joined)
-	for _, l := range held {
-		j.line(l)
+	c, tell := j.finder.of(profile), j.o.OnViolation
+	*j = *c.Judge
+	j.o.OnViolation, j.how = tell, how
+	for _, v := range c.found {
+		if tell != nil {
+			tell(v)
+		}
 	}
 }
 

@@ -174,17 +174,26 @@ func TestProfileIsFound(t *testing.T) {
 	}
 }
 
-func TestHeldBackConversationIsBounded(t *testing.T) {
-	g := NewWithT(t)
-	var told int
-	j := NewJudge(JudgeOptions{OnViolation: func(protocol.Violation) { told++ }})
-	big := []byte(strings.Repeat("x", 1<<20) + "\n")
-	for range mostHeld>>20 + 1 {
-		j.Line(wire.Line{Dir: wire.ServerToClient, Raw: big, Size: int64(len(big))})
+// However much comes before the first prompt's answer, the profile is that of the answer.
+func TestProfileIsFoundBehindALongTurn(t *testing.T) {
+	const many = 40
+	for profile, answer := range map[protocol.Profile][]string{
+		protocol.Directional: {settledD},
+		protocol.Accepted:    {finishedA, settledA},
+	} {
+		g := NewWithT(t)
+		lines := []string{prompt, turnStart}
+		for i := range many {
+			text := strings.Repeat("x", 256<<10)
+			lines = append(lines, fmt.Sprintf(`< {"jsonrpc":"2.0","method":"session.event","params":{"sessionId":"s","event":{"type":"assistant/chunk","seq":%d,"time":1796050026712,"data":{"turn":1,"text":%q}}}}`, i+1, text))
+		}
+		lines = append(lines, request, strings.Replace(turnEnd, `"seq":1`, fmt.Sprintf(`"seq":%d`, many+1), 1))
+		rows, r := judged(t, recording("", append(lines, answer...)...), JudgeOptions{})
+		g.Expect(r.Profile).To(Equal(profile))
+		g.Expect(r.How).To(Equal("from the first prompt's answer"))
+		g.Expect(rows).To(Equal([]string{"S-DIR-01"}), "what was found before is told, of this profile alone")
+		g.Expect(r.Rows["S-DIR-01"].Violated).To(Equal(1))
 	}
-	g.Expect(j.finder).To(BeNil())
-	g.Expect(told).To(Equal(perRow))
-	g.Expect(j.Result().Rows["S-FRM-01"].Violated).To(Equal(mostHeld>>20 + 1))
 }
 
 // However often a rule is broken, and across gaps, the kinds are capped and counted.
