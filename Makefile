@@ -4,6 +4,8 @@
 # make lint    formatting, vet and build for Linux, macOS and Windows, golangci-lint
 # make real    judge three public releases of the real server (needs Python and the network)
 # make docs    the generated reference: requirements, schemas, and the API of the endpoints
+# make parity  the three reference clients: every requirement on each, and what their callers see compared (needs Python 3.11
+#              and Node 20)
 # make bench   how fast it is
 # make faults  every fault of both reference endpoints against every requirement
 # make soak    the reference endpoints, RUNS times, on a machine that is given twice what it can do
@@ -17,7 +19,7 @@ SYSTEMS := linux darwin windows
 race = $(shell command -v "$$($(GO) env CC | cut -d' ' -f1)" >/dev/null 2>&1 && [ "$$($(GO) env CGO_ENABLED)" = 1 ] && echo -race || \
   echo "no C compiler: testing without the race detector" >&2)
 
-.PHONY: run build test test-go test-endpoints docs need-endpoints lint bench real faults soak clean need-go
+.PHONY: run build test test-go test-endpoints docs need-endpoints lint bench real parity faults soak clean need-go
 
 run: build
 	./$(BIN) server --profile $(PROFILE)
@@ -56,6 +58,9 @@ bench: build
 
 real: build
 	@tools/judge-real.sh
+
+parity: build
+	@tools/parity.sh
 
 faults: build
 	$(GO) run ./tools/faults

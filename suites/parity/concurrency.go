@@ -41,7 +41,7 @@ func concurrency(s *suite) {
 		peer := p.Launch(protocol.MethodPrompt)
 		resume := peer.RT.Stall()
 		defer resume()
-		const size = 4 << 20
+		const size = 16 << 20
 		text := strings.Repeat("some text of 16 ", size/16)
 		call, err := peer.GoPrompt(harness.Prompt{SessionID: p.session(), Text: text})
 		if err != nil {

@@ -47,21 +47,11 @@ func initialize(s *suite) {
 // wholeConversation looks at every frame from the first to the last.
 func wholeConversation(p *Play) {
 	p.whole = true
-	c := p.client(nil)
-	rt, err := c.Launch(p.ctx, harness.Behaviour{Manual: []string{protocol.MethodPrompt}})
-	if err != nil {
-		p.whoseFault(err)
-		p.see("launch", "%s", p.came(err))
-		return
-	}
-	peer := p.meet(c, rt, 0)
+	peer := p.Launch(protocol.MethodPrompt)
+	peer.fromStart = true
 	peer.Ask("call").Settles(harness.Turn{})
 	peer.Works("next")
-	call, err := c.GoClose()
-	if err != nil {
-		p.failed(err)
-	}
-	p.ends("close", call, p.patience()+c.Graces())
+	peer.closes("close")
 }
 
 // handshake answers initialize, and sees what the caller gets, whether the runtime is
@@ -74,7 +64,8 @@ func (p *Play) handshake(answer func(*harness.Runtime, *harness.Request) []byte)
 		p.see("launch", "%s", p.came(err))
 		panic(stop{})
 	}
-	peer := p.meet(c, rt, 0)
+	peer := p.meet(c, rt)
+	peer.fromStart = true
 	q, err := rt.Next(p.ctx, protocol.MethodInitialize)
 	if err != nil {
 		p.whoseFault(err)
@@ -140,7 +131,7 @@ func (p *Play) launched(c *harness.Client, call *harness.Call) {
 		p.see("launch", "none")
 	default:
 		p.see("launch", "a runtime")
-		p.meet(c, rt, 0)
+		p.meet(c, rt).fromStart = true
 	}
 }
 

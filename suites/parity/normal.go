@@ -20,7 +20,7 @@ import (
 const none = "(none)"
 
 // mostShown bounds a value in a difference, in characters.
-const mostShown = 240
+const mostShown = 160
 
 // shown is a text as a difference shows it. What is left out is told apart by its
 // digest, so that values are the same where, and only where, the texts are.
@@ -104,7 +104,7 @@ const maskedTime, maskedID, maskedText = `"«time»"`, `"«id»"`, `"«text»"`
 func number(v jsontext.Value) string {
 	f, err := strconv.ParseFloat(string(v), 64)
 	c := v.Clone()
-	if err != nil || math.Abs(f) > 1<<53 || c.Canonicalize() != nil {
+	if err != nil || math.Abs(f) >= 1<<53 || c.Canonicalize() != nil {
 		return string(v)
 	}
 	return string(c)

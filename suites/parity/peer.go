@@ -17,9 +17,9 @@ import (
 // Peer is a client of the SDK with the runtime that it launched.
 type Peer struct {
 	*harness.Client
-	RT   *harness.Runtime
-	p    *Play
-	from harness.Mark // frames behind it are looked at
+	RT        *harness.Runtime
+	p         *Play
+	fromStart bool // frames of the handshake are looked at too
 }
 
 // Asked is a prompt that has reached the runtime and waits for its answer. Its name is

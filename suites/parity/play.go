@@ -74,14 +74,18 @@ func (p *Play) part(label string, script func()) {
 	script()
 }
 
-// seeFrames leaves what the SDK wrote behind the handshakes.
+// seeFrames leaves what the SDKs wrote. What stands around the handshake is looked at
+// where that is what the scenario is about: elsewhere it would differ in all of them.
 func (p *Play) seeFrames() {
 	for i, peer := range p.peers {
 		var list []item
-		for _, e := range peer.RT.Since(peer.from) {
+		for _, e := range peer.RT.Since(0) {
 			if e.Dir == wire.ClientToServer {
 				list = append(list, p.frame(e.Message, e.Raw, p.whole))
 			}
+		}
+		if !peer.fromStart {
+			list = list[handshake(peer.RT):]
 		}
 		field := "frames"
 		if i > 0 {
@@ -90,6 +94,20 @@ func (p *Play) seeFrames() {
 		p.seeList(field, list)
 	}
 	p.peers = nil
+}
+
+// handshake counts the frames up to the first request behind initialize.
+func handshake(rt *harness.Runtime) (n int) {
+	for _, e := range rt.Since(0) {
+		if e.Dir != wire.ClientToServer {
+			continue
+		}
+		if e.Message.Kind == wire.Request && n > 0 {
+			return n
+		}
+		n++
+	}
+	return n
 }
 
 // whoseFault ends all plays where an error is not the SDK's to be seen.
@@ -125,12 +143,12 @@ func (p *Play) LaunchWith(b harness.Behaviour, change func(*harness.CreateOption
 		p.see("launch", "%s", p.came(err))
 		panic(stop{})
 	}
-	return p.meet(c, rt, rt.Mark())
+	return p.meet(c, rt)
 }
 
-// meet has what the SDK writes from the mark on be looked at.
-func (p *Play) meet(c *harness.Client, rt *harness.Runtime, from harness.Mark) *Peer {
-	peer := &Peer{Client: c, RT: rt, p: p, from: from}
+// meet has what the SDK writes be looked at.
+func (p *Play) meet(c *harness.Client, rt *harness.Runtime) *Peer {
+	peer := &Peer{Client: c, RT: rt, p: p}
 	p.peers = append(p.peers, peer)
 	return peer
 }
