@@ -22,7 +22,7 @@ func (t *T) Exercised(s *harness.Server, row string) {
 
 // WithoutModel reports whether this subject can run no turns, so that a spec that
 // can do without leaves that part out.
-func (t *T) WithoutModel() bool { return t.run.lacks("model") }
+func (t *T) WithoutModel() bool { return t.run.noModel != "" || t.run.lacks("model") }
 
 // Works judges that a turn on a new session runs to its end, where the subject
 // can run turns at all.

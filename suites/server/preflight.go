@@ -131,16 +131,20 @@ func (r *runner) firstPrompt(ctx context.Context, s *harness.Server) {
 		return
 	}
 	if r.cfg.Profile.Settles() {
-		early = r.answeredEarly(ctx, s, c, gate)
+		early = t.answeredEarly(s, c, gate)
 		gate.Open()
 	}
 	m, err := c.Settle(ctx)
 	if err != nil {
 		c.Disown()
 		s.Spoil("the first prompt was not answered")
+		if len(r.stub.Calls()) == 0 {
+			r.noModel = "the first prompt was neither answered nor did it call the model endpoint" + readsAnother
+		}
 		return
 	}
 	r.first = firstAnswer{m, early}
+	r.modelReached(t, s)
 	if p, ok := protocol.ShapeOf(m); ok && !protocol.HasShapeOf(m, r.cfg.Profile) {
 		r.profileNote = fmt.Sprintf("the first prompt was answered in the form of the %s profile, not of %s", p, r.cfg.Profile)
 		r.spoken = p
@@ -148,12 +152,32 @@ func (r *runner) firstPrompt(ctx context.Context, s *harness.Server) {
 	s.Forget()
 }
 
+// readsAnother is the usual reason of a model that is never called.
+const readsAnother = ": where the server finds its endpoint in other variables than DEEPSEEK_BASE_URL and DEEPSEEK_API_KEY, --env or a target file sets them"
+
+// modelReached sees whether the subject calls the model at all. Where it does not, what
+// needs a turn is not judged, and nobody waits for it.
+func (r *runner) modelReached(t *T, s *harness.Server) {
+	if len(r.stub.Calls()) > 0 {
+		return
+	}
+	second := t.Begin(s, t.Session(), t.Script(model.Text("Hello.")))
+	settled, err := second.TrySettle()
+	switch {
+	case len(r.stub.Calls()) > 0 || t.Ctx.Err() != nil:
+	case err != nil && settled.Response.Error == nil:
+		r.noModel = "two prompts did not call the model endpoint" + readsAnother
+	default:
+		r.noModel = fmt.Sprintf("two prompts were answered without a call of the model endpoint (%s)%s", answerOf(settled.Response), readsAnother)
+	}
+}
+
 // answeredEarly reports whether a prompt succeeds while its turn is held at the
 // gate.
-func (r *runner) answeredEarly(ctx context.Context, s *harness.Server, c *harness.Call, gate *model.Gate) bool {
-	held, cancel := context.WithTimeout(ctx, s.Deadlines().Turn)
+func (t *T) answeredEarly(s *harness.Server, c *harness.Call, gate *model.Gate) bool {
+	held, cancel := t.within(s.Deadlines().Turn)
 	defer cancel()
-	if gate.WaitReached(held) != nil || s.Barrier(ctx) != nil {
+	if t.reached(held, c, gate) != nil || s.Barrier(t.Ctx) != nil {
 		return false
 	}
 	m, answered := c.Now()

@@ -43,6 +43,9 @@ func judge(ctx context.Context, cfg Config) (*reports.Run, error) {
 		return r.result(false, "the subject could not be run"), err
 	}
 	specs = spec.Applicable(ledger, specs, r.lacking())
+	if r.noModel != "" {
+		specs = spec.Unreachable(ledger, specs, "model", r.noModel)
+	}
 	r.pool = newPool(ctx, suite.inOrder(specs), r.launched)
 	spec.All(ctx, ledger, "server", specs, spec.Hooks[*T]{
 		Begin: r.newT, Diagnose: (*T).diagnose, Leave: (*T).leave, Result: func() *reports.Run { return r.result(false, "") },
@@ -65,6 +68,9 @@ func (r *runner) result(final bool, unreached string) *reports.Run {
 		Cwd: r.launch.Cwd, Provider: t.Provider, Model: t.Model, ModelEndpoint: string(t.ModelEndpoint), ServerVersion: r.version,
 	}
 	run.Diagnosis = r.diagnosis()
+	if r.noModel != "" {
+		run.Remarks = append(run.Remarks, r.noModel)
+	}
 	if r.spoken != "" && r.cfg.Instead != nil {
 		run.Hint = r.cfg.Instead(r.spoken)
 	}

@@ -59,6 +59,7 @@ type runner struct {
 	profileNote string           // that the subject speaks another profile
 	spoken      protocol.Profile // which, "" where it is the run's
 	first       firstAnswer
+	noModel     string // why nothing that needs a turn can be judged
 }
 
 // newRunner prepares a run; close ends it.

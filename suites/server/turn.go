@@ -1,7 +1,10 @@
 package server
 
 import (
+	"context"
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -83,12 +86,41 @@ func (t *T) AtGate(turn *Turn, gate *model.Gate) {
 	}
 	ctx, cancel := t.within(bound)
 	defer cancel()
-	if err := gate.WaitReached(ctx); err != nil {
-		if m, answered := turn.Now(); answered {
-			err = fmt.Errorf("the prompt was answered instead: %s%s", m.Result, m.Error)
-		}
+	if err := t.reached(ctx, turn.Call, gate); err != nil {
 		t.NotReached("the turn calls the model", err)
 	}
+}
+
+// reached waits until a model call waits at the gate. A prompt that is answered will
+// bring none soon, unless the answer came too early.
+func (t *T) reached(ctx context.Context, c *harness.Call, gate *model.Gate) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		m, err := c.Settle(ctx)
+		if err != nil || m.Error == nil && !t.Profile.Settles() {
+			return
+		}
+		soon := time.NewTimer(10 * c.Server().Deadlines().Grace)
+		defer soon.Stop()
+		select {
+		case <-soon.C:
+			cancel(fmt.Errorf("the prompt was answered instead: %s", answerOf(m)))
+		case <-ctx.Done():
+		}
+	})
+	err := gate.WaitReached(ctx)
+	cancel(nil)
+	watching.Wait()
+	return err
+}
+
+// answerOf shows the answer to a prompt.
+func answerOf(m wire.Message) string {
+	if m.Error != nil {
+		return "error " + protocol.Short(string(m.Error))
+	}
+	return protocol.Short(string(m.Result))
 }
 
 // Run sends a prompt and waits until its turn settled.

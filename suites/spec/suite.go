@@ -100,3 +100,16 @@ func Applicable[B any](r *Run, entries []Entry[B], lacks map[string]string) []En
 		return blocked
 	})
 }
+
+// Unreachable settles the entries that need a capability which the subject turned out
+// not to have although nobody says so, and returns the others. What was not
+// exercised does not pass.
+func Unreachable[B any](r *Run, entries []Entry[B], capability, reason string) []Entry[B] {
+	return slices.DeleteFunc(entries, func(e Entry[B]) bool {
+		_, blocked := r.Catalogue.Blocked(e.Row, e.Variant, []string{capability})
+		if blocked {
+			r.Results.Record(e.ID, reports.Outcome{Verdict: reports.NotReached, Reason: reason, Repeat: r.repeat(e.ID)})
+		}
+		return blocked
+	})
+}
