@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -141,8 +142,13 @@ func (rt *Runtime) NextPrompt(ctx context.Context, sessionID string) (*Request, 
 
 // NextWhere takes the next request that is left to the spec and wanted. It must not call back.
 func (rt *Runtime) NextWhere(ctx context.Context, awaited string, wanted func(*Request) bool) (*Request, error) {
+	return rt.NextWithin(ctx, awaited, rt.deadlines.Call, wanted)
+}
+
+// NextWithin is NextWhere with a deadline of the caller's, for requests that take long to make.
+func (rt *Runtime) NextWithin(ctx context.Context, awaited string, within time.Duration, wanted func(*Request) bool) (*Request, error) {
 	var q *Request
-	err := rt.Await(ctx, awaited, rt.Mark(), rt.deadlines.Call, func([]Entry) bool {
+	err := rt.Await(ctx, awaited, rt.Mark(), within, func([]Entry) bool {
 		i := slices.IndexFunc(rt.pending, wanted)
 		if i < 0 {
 			return false

@@ -92,7 +92,8 @@ func slowReader(t *T) {
 	t.Need("make a call", err)
 	p.RT.Pace(64<<10, 100*time.Microsecond)
 	resume()
-	q, err := p.RT.NextPrompt(t.Ctx, prompt.SessionID)
+	// Between the call and its first byte lies all that is done to 16 MiB of JSON.
+	q, err := p.RT.NextWithin(t.Ctx, "prompt of the SDK", t.run.deadlines.Turn, func(q *harness.Request) bool { return q.Method() == protocol.MethodPrompt })
 	if !t.Judge(err, expected, show.frames()...) {
 		t.d.Spoil("stuck in " + t.ID)
 		return

@@ -24,6 +24,7 @@ func endings(s *suite) {
 		for _, way := range t.deaths() {
 			diesBefore(t, way)
 		}
+		diesSlowly(t)
 	})
 	s.It("C-END-02", lastWords)
 	s.It("C-END-03/call", callTimesOut)
@@ -119,6 +120,36 @@ func diesBefore(t *T, way death) {
 	t.Need("a first call behind the end of the runtime is over", err)
 	if t.failed(reply, expected, Shown{}, harness.ClassClosed) {
 		p.failsLater(expected, harness.ClassClosed)
+	}
+}
+
+// diesSlowly has the runtime close its stdout a while before it ends: a call that is made
+// in between is answered by nobody, and must not be forgotten by those who have read to
+// the end.
+func diesSlowly(t *T) {
+	if t.Failed() {
+		return
+	}
+	const expected = "every later call fails with an error of class closed when the runtime has closed its stdout and exits"
+	p := t.Launch(protocol.MethodPrompt)
+	a := p.Ask()
+	t.Need("close stdout", p.RT.CloseOutput(t.Ctx))
+	// Some fail what waits at once, and some at the exit.
+	_, err := a.AwaitWithin(t.Ctx, t.run.deadlines.Grace)
+	var silent *harness.SilentError
+	if !errors.As(err, &silent) {
+		t.Need("a call in flight is over, or goes on", err)
+	}
+	later, err := p.GoPrompt(harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt")})
+	t.Need("make a call", err)
+	t.own(later)
+	if err := p.RT.Exit(3); err != nil {
+		t.Need("end the runtime", p.RT.AwaitGone(t.Ctx, t.run.deadlines.Leave)) // the SDK may have done so
+	}
+	for _, c := range []*harness.Call{a.Call, later} {
+		if !t.Fails(c, expected, a.Shown, harness.ClassClosed) {
+			return
+		}
 	}
 }
 
