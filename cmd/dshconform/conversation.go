@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -133,22 +132,7 @@ func remarksOf(r tap.Result) []string {
 	for _, what := range r.NotJudged {
 		remarks = append(remarks, "not judged: "+what)
 	}
-	for _, name := range sortedExtras(r.Extras) {
-		remarks = append(remarks, fmt.Sprintf("beyond the protocol: %s (%d times)", protocol.Short(name), r.Extras[name]))
-	}
-	return remarks
-}
-
-// mostExtras bounds how many names that a server made up are listed.
-const mostExtras = 20
-
-func sortedExtras(extras map[string]int) []string {
-	names := make([]string, 0, len(extras))
-	for name := range extras {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(extras[b], extras[a]), cmp.Compare(a, b)) })
-	return names[:min(len(names), mostExtras)]
+	return append(remarks, reports.Beyond(r.Extras)...)
 }
 
 // excuse marks what a baseline knows. A conversation is not the suite: that a requirement held in it does not make an

@@ -21,7 +21,7 @@ type Launch struct {
 
 	// OnStart is called with each process that was started, before anything is sent
 	// to it; nil is allowed. Its error ends the process.
-	OnStart func(context.Context, *process.Process) error
+	OnStart func(context.Context, *Server) error
 
 	// OnViolation gets what the monitor and the harness find, as it is found. It
 	// is called with the server's lock held: it must not call back.
@@ -53,7 +53,7 @@ func (l *Launch) Start(ctx context.Context) (*Server, error) {
 	s.proc = p
 	go s.read()
 	if l.OnStart != nil {
-		if err := l.OnStart(ctx, p); err != nil {
+		if err := l.OnStart(ctx, s); err != nil {
 			s.Stop(context.WithoutCancel(ctx))
 			return nil, err
 		}

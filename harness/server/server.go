@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -333,6 +334,14 @@ func (s *Server) Pid() int { return s.proc.Pid() }
 
 // Process is the process under the server.
 func (s *Server) Process() *process.Process { return s.proc }
+
+// Extras are the notifications and the members of results that the protocol does not
+// know, with how often they came.
+func (s *Server) Extras() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.mon.Extras())
+}
 
 // Deadlines are the deadlines that hold for this subject.
 func (s *Server) Deadlines() Deadlines { return s.deadlines }

@@ -112,6 +112,20 @@ func NewTranscriptReader(r io.Reader) (*TranscriptReader, error) {
 	return t, nil
 }
 
+// check finds what no writer of transcripts writes. What is let pass here would be
+// judged as silence.
+func (e entry) check() error {
+	switch e.Dir {
+	case ClientToServer, ServerToClient, ModelCall, StandardError, Note:
+	default:
+		return fmt.Errorf("there is no direction %q", e.Dir)
+	}
+	if (e.Raw == nil) == (e.B64 == nil) {
+		return errors.New("an entry has one of `raw` and `b64`")
+	}
+	return nil
+}
+
 // ErrCutTranscript says that a transcript ends inside an entry, as one does whose
 // writer was killed. What came before it is sound.
 var ErrCutTranscript = errors.New("the transcript ends inside an entry")
@@ -134,8 +148,8 @@ func (t *TranscriptReader) Next() (Line, error) {
 			}
 			return Line{}, fmt.Errorf("transcript line %d: %w", t.line, err)
 		}
-		if e.Dir == "" || (e.Raw == nil && e.B64 == nil) {
-			return Line{}, fmt.Errorf("transcript line %d: %w", t.line, errors.New("an entry has `dir` and one of `raw` and `b64`"))
+		if err := e.check(); err != nil {
+			return Line{}, fmt.Errorf("transcript line %d: %w", t.line, err)
 		}
 		out := Line{Seq: t.seq, Dir: e.Dir, At: t.Header.Started.Add(time.Duration(e.T * float64(time.Second))), Raw: e.B64}
 		if e.Raw != nil {

@@ -5,32 +5,44 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dshconform/dshconform/harness/process"
 	harness "github.com/dshconform/dshconform/harness/server"
 	"github.com/dshconform/dshconform/reports"
 )
 
 // started is called with each process of the run.
-func (r *runner) started(ctx context.Context, p *process.Process) error {
+func (r *runner) started(ctx context.Context, s *harness.Server) error {
 	r.mu.Lock()
-	r.processes = append(r.processes, p)
+	r.servers = append(r.servers, s)
 	r.mu.Unlock()
 	if r.cfg.OnStart != nil {
-		return r.cfg.OnStart(ctx, p)
+		return r.cfg.OnStart(ctx, s.Process())
 	}
 	return nil
+}
+
+// extras are what all processes of the run wrote beyond the protocol.
+func (r *runner) extras() map[string]int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := map[string]int{}
+	for _, s := range r.servers {
+		for name, n := range s.Extras() {
+			all[name] += n
+		}
+	}
+	return all
 }
 
 // diagnosis is what became of all processes of the run so far.
 func (r *runner) diagnosis() *reports.Diagnosis {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.processes) == 0 {
+	if len(r.servers) == 0 {
 		return nil
 	}
-	d := &reports.Diagnosis{StartupSeconds: r.startup.Seconds(), Processes: len(r.processes)}
-	for _, p := range r.processes {
-		if e, ended := p.Exit(); ended {
+	d := &reports.Diagnosis{StartupSeconds: r.startup.Seconds(), Processes: len(r.servers)}
+	for _, s := range r.servers {
+		if e, ended := s.Process().Exit(); ended {
 			d.PeakBytes = max(d.PeakBytes, e.MaxRSS)
 		}
 	}

@@ -68,6 +68,7 @@ func (r *runner) result(final bool, unreached string) *reports.Run {
 		Cwd: r.launch.Cwd, Provider: t.Provider, Model: t.Model, ModelEndpoint: string(t.ModelEndpoint), ServerVersion: r.version,
 	}
 	run.Diagnosis = r.diagnosis()
+	run.Remarks = append(run.Remarks, reports.Beyond(r.extras())...)
 	if r.noModel != "" {
 		run.Remarks = append(run.Remarks, r.noModel)
 	}

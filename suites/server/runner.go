@@ -32,13 +32,13 @@ type runner struct {
 	barrier int // index in harness.Barriers of what this subject answers
 	pool    *pool
 
-	closing   sync.Once
-	mu        sync.Mutex
-	shared    *harness.Server
-	served    *harness.Server    // the shared process, when a spec has used it
-	apart     *harness.Server    // see T.Apart
-	all       []*harness.Server  // that may still run
-	processes []*process.Process // that were started
+	closing sync.Once
+	mu      sync.Mutex
+	shared  *harness.Server
+	served  *harness.Server   // the shared process, when a spec has used it
+	apart   *harness.Server   // see T.Apart
+	all     []*harness.Server // that may still run
+	servers []*harness.Server // that were started
 
 	counter     atomic.Int64
 	blame       attribution

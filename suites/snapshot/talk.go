@@ -81,7 +81,8 @@ func (t *talk) settle(c *harness.Call) error {
 	if err != nil {
 		return err
 	}
-	if p, ok := protocol.ShapeOf(m); !ok || p != protocol.Receipt {
+	shape, _ := protocol.ShapeOf(m)
+	if shape != protocol.Receipt && !(t.profile == protocol.Receipt && protocol.HasShapeOf(m, protocol.Receipt)) {
 		return nil
 	}
 	result, _ := wire.AsObject(m.Result)
