@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/dshconform/dshconform/harness/protocol"
 	"github.com/dshconform/dshconform/reports"
@@ -193,7 +194,11 @@ func (j *judging) conclude(run *reports.Run, err error) (int, error) {
 	case err != nil && stopped == nil:
 		return 0, failed("%w", err)
 	default:
-		_ = reports.Console(j.out.out, brief(run), j.out.options) // see header
+		// A reader that has gone (a pipe into head) knows what it has read; a verdict that could not be written is one that
+		// nobody knows.
+		if err := reports.Console(j.out.out, brief(run), j.out.options); err != nil && !errors.Is(err, syscall.EPIPE) && saveErr == nil {
+			saveErr = err
+		}
 	}
 	if saveErr != nil {
 		return 0, &failure{max(run.Exit, reports.ExitFails), saveErr}

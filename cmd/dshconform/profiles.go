@@ -177,6 +177,11 @@ func (f *serverFlags) check() error {
 		if _, _, err := net.SplitHostPort(f.modelListen); err != nil {
 			return misuse("--model-listen takes HOST:PORT, such as 0.0.0.0:0, not %q", f.modelListen)
 		}
+		l, err := net.Listen("tcp", f.modelListen)
+		if err != nil {
+			return misuse("--model-listen: %w", err)
+		}
+		_ = l.Close() // it was free, which is all that was asked
 	}
 	if f.changed("model-host") && (f.modelHost == "" || strings.ContainsAny(f.modelHost, "/ ")) {
 		return misuse("--model-host takes the name or address of this machine, not %q", f.modelHost)
