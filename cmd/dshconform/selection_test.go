@@ -114,3 +114,10 @@ func TestSupervisorStartsEarly(t *testing.T) {
 	g.Expect(strings.Count(supervisor, "init ")).To(BeNumerically(">", 5))
 	g.Expect(supervisor).NotTo(ContainSubstring(costly))
 }
+
+func TestAnEmptyIDSelectsNothing(t *testing.T) {
+	g := NewWithT(t)
+	r := dshconform(t, "server", "--id", "")
+	g.Expect(r.code).To(Equal(2), "%s%s", r.out, r.err)
+	g.Expect(r.err).To(ContainSubstring("names no requirement"))
+}
