@@ -54,6 +54,9 @@ func (j *judging) prepare(target pinned) (err error) {
 	if !(f.timeoutScale > 0 && f.timeoutScale <= 1000) {
 		return misuse("--timeout-scale takes a number between 0 and 1000, not %v", f.timeoutScale)
 	}
+	if f.changed("id") && strings.TrimSpace(strings.Join(f.ids, "")) == "" {
+		return misuse("--id names no requirement") // as where a variable of a script is empty
+	}
 	if f.minExercised < 0 {
 		return misuse("--min-exercised takes a number of requirements, not %d", f.minExercised)
 	}

@@ -43,9 +43,6 @@ func choose(cat *requirements.Catalogue, role requirements.Role, done map[string
 		}
 		s.ids = append(s.ids, id)
 	}
-	if len(ids) > 0 && len(s.ids) == 0 {
-		return s, 0, misuse("--id names no requirement") // as where a variable of a script is empty
-	}
 	for _, row := range cat.Rows(role) {
 		for _, id := range row.IDs() {
 			_, variant := requirements.SplitID(id)
