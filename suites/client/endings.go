@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"syscall"
 
 	harness "github.com/dshconform/dshconform/harness/client"
@@ -140,9 +141,10 @@ func diesSlowly(t *T) {
 	if !errors.As(err, &silent) {
 		t.Need("a call in flight is over, or goes on", err)
 	}
-	later, err := p.GoPrompt(harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt")})
+	prompt := harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt")}
+	later, err := p.GoPrompt(prompt)
 	t.Need("make a call", err)
-	t.own(later)
+	p.reachesOrEnds(t.own(later), prompt)
 	if err := p.RT.Exit(3); err != nil {
 		t.Need("end the runtime", p.RT.AwaitGone(t.Ctx, t.run.deadlines.Leave)) // the SDK may have done so
 	}
@@ -151,6 +153,22 @@ func diesSlowly(t *T) {
 			return
 		}
 	}
+}
+
+// reachesOrEnds waits until a prompt is on the wire, or its call is over.
+func (p *Peer) reachesOrEnds(call *harness.Call, prompt harness.Prompt) {
+	ctx, cancel := context.WithCancel(p.t.Ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		defer cancel()
+		select {
+		case <-call.Done():
+		case <-ctx.Done():
+		}
+	})
+	_, _ = p.RT.NextPrompt(ctx, prompt.SessionID) // which of the two it was, the call says
+	cancel()
+	watch.Wait()
 }
 
 // failsLater judges that a further prompt fails with one of these classes of errors.
