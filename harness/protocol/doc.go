@@ -22,7 +22,8 @@
 // answer (the reply to a batch, to a request whose id is null, …) is recognised
 // from the client's own lines and exempt.
 //
-// Everything that the monitor keeps is bounded by what is open: sessions,
-// requests in flight, children. Lines that it needs as evidence are kept
-// shortened.
+// Everything that the monitor keeps is bounded by what is open: requests in flight,
+// children that run, and sessions, which a client may prompt again at any time. Of
+// what is over (answered ids, lines that need no answer, served messages, finished
+// children) it keeps the last ones. Lines that it needs as evidence are kept shortened.
 package protocol

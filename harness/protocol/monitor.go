@@ -28,9 +28,10 @@ type Monitor struct {
 	requests requests
 	sessions map[string]*session
 	children map[string]*child
-	ending   ending
-	speaker  *session       // of the last event
-	extras   map[string]int // notification methods and result members that the protocol does not know
+	retirement
+	ending  ending
+	speaker *session       // of the last event
+	extras  map[string]int // notification methods and result members that the protocol does not know
 
 	secretForms map[string][][]byte
 }
@@ -49,6 +50,7 @@ func NewMonitor(o Options) *Monitor {
 
 		o: o, findings: newFindings(), extras: map[string]int{},
 		requests: newRequests(), sessions: map[string]*session{}, children: map[string]*child{},
+		retirement: retirement{retired: map[string]*retired{}},
 	}
 	if o.Joined {
 		m.requests.anyReply = true
@@ -170,6 +172,22 @@ func (m *Monitor) other(l wire.Line, msg wire.Message) {
 // Extras are the notification methods and members of results that the protocol
 // does not know, with how often each came. They are reported, not failed.
 func (m *Monitor) Extras() map[string]int { return m.extras }
+
+// mostExtras bounds how many names are told apart, and OtherExtras stands for the rest:
+// servers make names.
+const (
+	mostExtras  = 256
+	OtherExtras = "(other names)"
+)
+
+// AddExtra counts n more of a name among extras.
+func AddExtra(extras map[string]int, name string, n int) {
+	name = Short(name)
+	if _, known := extras[name]; !known && len(extras) >= mostExtras {
+		name = OtherExtras
+	}
+	extras[name] += n
+}
 
 // InFlight is the number of requests that are owed a response.
 func (m *Monitor) InFlight() int { return m.requests.owed() }

@@ -65,6 +65,28 @@ func TestChildrenInTheForeground(t *testing.T) {
 	})
 }
 
+// A child that finished long ago is judged like one that just did.
+func TestChildrenThatAreOver(t *testing.T) {
+	script := []string{prompt("a", "s"), starts("s", 0, 1)}
+	for i := range 2 * keptChildren {
+		id := fmt.Sprint("c", i)
+		script = append(script, spawned("s", id), turn(id, 0, 1), finishedAs("s", id, id, wellDone))
+	}
+	many := lines(script...)
+	ended := lines(says("s", 1, 1, "x"), ends("s", 2, 1, "completed"), result("a", settledOK))
+	judge(t, Options{Profile: Directional}, []small{
+		{"nothing more", lines(many, ended, shutdown, shut), nil},
+		{"an event of the session", lines(many, event("c0", 3, "session/title", `{}`), ended, shutdown, shut), nil},
+		{"a seq that comes again", lines(many, event("c0", 2, "session/title", `{}`), ended), one("S-ORD-03/child")},
+		{"a second end", lines(many, finishedAs("s", "c0", "c0", wellDone), ended), one("S-SUB-02")},
+		{"a second start", lines(many, spawned("s", "c0"), ended), one("S-SUB-02")},
+		{"another turn", lines(many, turn("c0", 3, 2), ended), nil},
+		{"another turn behind the response", lines(many, ended, starts("c0", 3, 2)), one("S-ORD-01")},
+		{"a child of its own", lines(many, spawned("c0", "d"), turn("d", 0, 1), finishedAs("c0", "d", "d", wellDone), ended, shutdown, shut), nil},
+		{"a prompt of the client", lines(many, ended, prompt("b", "c0"), turn("c0", 3, 2), result("b", settledOK), shutdown, shut), nil},
+	})
+}
+
 func TestChildrenInTheBackground(t *testing.T) {
 	begins := lines(prompt("a", "s"), inserts("s", 0, 0, "m"), state("s", "running"), starts("s", 1, 1), removes("s", 2), receiptOf("a", "m"), spawned("s", "c"),
 		inserts("c", 0, 0, "n"), state("c", "running"), starts("c", 1, 1), removes("c", 2))

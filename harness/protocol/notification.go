@@ -39,7 +39,7 @@ func (m *Monitor) notification(l wire.Line, msg wire.Message) {
 	case NotificationSubagentFinished:
 		m.subagentFinished(l, params)
 	default:
-		m.extras[msg.Method]++
+		AddExtra(m.extras, msg.Method, 1)
 	}
 }
 

@@ -195,7 +195,7 @@ func (m *Monitor) promptsIdled(s *session) {
 func (m *Monitor) statusChanges(l wire.Line, params wire.Object) {
 	id, _ := params.String("sessionId")
 	if m.o.Profile != Receipt {
-		m.extras[NotificationStatus]++
+		AddExtra(m.extras, NotificationStatus, 1)
 		return
 	}
 	s := m.session(id)

@@ -59,6 +59,8 @@ type requests struct {
 	doneOrder []string
 	silent    []silent
 
+	answeredAt int // the place of the last request that was answered, in the order of the wire
+
 	clock      int          // counts the lines of the client and the answers to what is owed
 	allowances []*allowance // oldest first
 	optional   []*Request   // open or just answered, not owed, oldest first
@@ -146,6 +148,27 @@ func (r *requests) mute(s silent) {
 	if len(r.silent) > rememberedLines {
 		r.silent = r.silent[1:]
 	}
+}
+
+// likeliest is the line that must get no reply which one without an id answers, as far
+// as can be told: servers read in order, so it is the first behind the last request
+// that was answered. Where lines of several kinds wait there, it is a malformed one:
+// that is what others answer.
+func (r *requests) likeliest() int {
+	first := -1
+	for i, s := range r.silent {
+		switch {
+		case s.line.Seq < r.answeredAt:
+		case s.row == "S-FRM-05":
+			return i
+		case first < 0:
+			first = i
+		}
+	}
+	if first < 0 {
+		return len(r.silent) - 1
+	}
+	return first
 }
 
 func (r *requests) owed() int {

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dshconform/dshconform/harness/wire"
@@ -27,6 +28,7 @@ func (m *Monitor) response(l wire.Line, msg wire.Message) *Request {
 	kept := Evidence(l)
 	q.Response, q.Answer = &kept, &msg
 	m.requests.finish(q.ID.Key(), kept)
+	m.requests.answeredAt = max(m.requests.answeredAt, q.Line.Seq)
 	if a := q.replies; a != nil {
 		a.left--
 	}
@@ -175,12 +177,12 @@ func (m *Monitor) anonymousReply(l wire.Line) bool {
 	if m.requests.spend() {
 		return true
 	}
-	last := len(m.requests.silent) - 1
-	if last < 0 {
+	at := m.requests.likeliest()
+	if at < 0 {
 		return false
 	}
-	s := m.requests.silent[last]
-	m.requests.silent = m.requests.silent[:last:last]
+	s := m.requests.silent[at]
+	m.requests.silent = slices.Delete(m.requests.silent, at, at+1)
 	m.violate(s.row, s.expected, "a reply without a usable id", s.line, l)
 	return true
 }
@@ -254,7 +256,7 @@ func (m *Monitor) promptResult(l wire.Line, result wire.Object, q *Request) {
 		known := map[string]bool{"status": true, "reason": true, "accepted": true}
 		for name := range result {
 			if !known[name] {
-				m.extras["session/prompt result."+name]++
+				AddExtra(m.extras, "session/prompt result."+name, 1)
 			}
 		}
 		if _, there := result["accepted"]; there {
@@ -279,7 +281,7 @@ func (m *Monitor) promptResult(l wire.Line, result wire.Object, q *Request) {
 		}
 		for name := range result {
 			if name != "messageId" {
-				m.extras["session/prompt result."+name]++
+				AddExtra(m.extras, "session/prompt result."+name, 1)
 			}
 		}
 	}

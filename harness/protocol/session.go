@@ -73,9 +73,10 @@ func (s *session) lastEnd() *turnEnd {
 }
 
 func (m *Monitor) session(id string) *session {
+	m.revive(id)
 	s := m.sessions[id]
 	if s == nil {
-		s = &session{id: id, joined: m.o.Joined}
+		s = &session{id: id, joined: m.o.Joined || m.forgot}
 		m.sessions[id] = s
 	}
 	return s
@@ -83,7 +84,8 @@ func (m *Monitor) session(id string) *session {
 
 // root is the session whose prompt the turns of id belong to.
 func (m *Monitor) root(id string) *session {
-	for range m.children { // a chain is not longer than there are children
+	for range len(m.children) + len(m.retired) { // a chain is not longer than there are children
+		m.revive(id)
 		c := m.children[id]
 		if c == nil {
 			break
@@ -127,6 +129,10 @@ func (m *Monitor) sessionOf(q *Request) *session {
 	return m.sessions[q.Session]
 }
 
+// mostOwed bounds how many successful prompts of a session wait for the end of their
+// turns: a server that never tells it is known by the first.
+const mostOwed = 64
+
 // settled keeps the bookkeeping of a prompt that was answered.
 func (m *Monitor) settled(l wire.Line, msg wire.Message, q *Request) {
 	s := m.sessionOf(q)
@@ -150,7 +156,9 @@ func (m *Monitor) settled(l wire.Line, msg wire.Message, q *Request) {
 	if ok && !s.tangled && !s.forked && m.children[s.id] == nil && !m.succeedsBeside(l, s, q) {
 		m.apply("S-TRN-12")
 		if s.last == nil || s.open != nil {
-			s.owedTurn = append(s.owedTurn, q)
+			if len(s.owedTurn) < mostOwed {
+				s.owedTurn = append(s.owedTurn, q)
+			}
 		}
 		m.overtakes(l, s)
 	}

@@ -34,6 +34,7 @@ func (m *Monitor) subagentStarted(l wire.Line, params wire.Object) {
 	id, _ := params.String("childSessionId")
 	m.apply("S-SUB-01")
 	m.apply("S-SUB-02")
+	m.revive(id)
 	if s := m.sessions[id]; s != nil && s.events > 0 && m.children[id] == nil {
 		m.violate("S-SUB-01", "subagent.started comes before any event of the child", "events of "+Short(id)+" came before it", s.first, l)
 	}
@@ -72,6 +73,8 @@ func (m *Monitor) subagentFinished(l wire.Line, params wire.Object) {
 	agent, _ := params.String("agentId")
 	status, _ := params.String("status")
 	m.lateSubagent(l, parent, NotificationSubagentFinished)
+	m.revive(id)
+	defer m.finishedChild(id)
 	c := m.children[id]
 	if (c == nil || c.started == nil) && m.o.Joined {
 		return
@@ -82,6 +85,7 @@ func (m *Monitor) subagentFinished(l wire.Line, params wire.Object) {
 			m.violate("S-SUB-09", "subagent.finished names the child that subagent.started named: "+Short(other.id), "it names "+Short(id), *other.started, l)
 			kept := Evidence(l)
 			other.finished = &kept
+			m.finishedChild(other.id)
 			return
 		}
 		m.apply("S-SUB-01")
@@ -186,7 +190,7 @@ func hasText(content jsontext.Value) bool {
 func (m *Monitor) childEvent(l wire.Line, s *session, kind string, data wire.Object) {
 	if !s.prompted && kind == EventAssistantMessage { // a child, or one that was not announced yet
 		message, _ := data.Object("message")
-		s.saidBefore, s.said, s.saidLine = s.said, message["content"], Evidence(l)
+		s.saidBefore, s.said, s.saidLine = s.said, message["content"].Clone(), Evidence(l)
 	}
 	if strings.HasPrefix(kind, "assistant/") || strings.HasPrefix(kind, "turn/") {
 		s.childEnded = nil

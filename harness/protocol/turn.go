@@ -125,7 +125,7 @@ func (m *Monitor) turnEnds(l wire.Line, s *session, number int64, data wire.Obje
 	}
 	s.open = nil
 	s.ends++
-	s.before, s.reason = s.reason, data["reason"]
+	s.before, s.reason = s.reason, data["reason"].Clone() // the line goes
 	if s.overtaken != nil && s.overtaken.number == number {
 		s.overtaken = nil
 	}
@@ -134,6 +134,6 @@ func (m *Monitor) turnEnds(l wire.Line, s *session, number int64, data wire.Obje
 		s.owedTurn = s.owedTurn[1:]
 	}
 	if !late {
-		s.last = &turnEnd{number: number, kind: kind, reason: data["reason"], line: Evidence(l)}
+		s.last = &turnEnd{number: number, kind: kind, reason: s.reason, line: Evidence(l)}
 	}
 }

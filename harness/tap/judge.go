@@ -238,7 +238,7 @@ func (j *Judge) settle() {
 		j.rows[row] = c
 	}
 	for name, n := range j.mon.Extras() {
-		j.extras[name] += n
+		protocol.AddExtra(j.extras, name, n)
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 type Options struct {
 	// Argv is the server's command, looked up as a shell would.
 	Argv []string
+	// Env are variables of the server's, NAME=VALUE, besides the caller's.
+	Env []string
 	// Stdin and Stdout are the client's ends. Run closes them as the server closes its own.
 	Stdin, Stdout *os.File
 	// Stderr becomes the server's own.
@@ -274,6 +276,9 @@ func (t *tap) start() error {
 	t.stdin, t.stdout = inW, outR
 	t.cmd = exec.Command(t.o.Argv[0], t.o.Argv[1:]...)
 	t.cmd.Stdin, t.cmd.Stdout, t.cmd.Stderr = inR, outW, t.o.Stderr
+	if len(t.o.Env) > 0 {
+		t.cmd.Env = append(os.Environ(), t.o.Env...)
+	}
 	err = t.cmd.Start()
 	_ = inR.Close() // the server has its own
 	_ = outW.Close()
