@@ -36,11 +36,15 @@ noted() {
     [ "$1" -gt $worst ] && worst=$1
 }
 
-# judge REPORT BASELINE COMMAND…
+# judge REPORT BASELINE COMMAND…: the baseline is named for the subject, and may be for one layer of it alone.
 judge() {
-    report=$out/$1 baseline=fixtures/baselines/$2.yaml
+    report=$out/$1 subject=$2
     shift 2
-    [ -f "$baseline" ] && set -- "$@" --baseline "$baseline"
+    for baseline in "fixtures/baselines/$subject.yaml" "fixtures/baselines/${subject%-*}.yaml"; do
+        [ -f "$baseline" ] || continue
+        set -- "$@" --baseline "$baseline"
+        break
+    done
     echo
     $program "$@" --profile receipt --report "$report"
     noted $?
