@@ -1,6 +1,10 @@
 package reports
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dshconform/dshconform/suites/requirements"
+)
 
 // BaselineResult is what became of a baseline in a run.
 type BaselineResult struct {
@@ -95,6 +99,19 @@ func (e BaselineEntry) apply(parts []Part, res *BaselineResult) {
 	if !used {
 		res.Unused = append(res.Unused, e.ID)
 	}
+}
+
+// Knows gives what the baseline says about an id in a profile, nil where it says nothing. A nil baseline knows nothing.
+func (b *Baseline) Knows(id, profile string) *Known {
+	if b == nil {
+		return nil
+	}
+	for _, e := range b.Known {
+		if row, _ := requirements.SplitID(e.ID); (e.ID == id || row == id) && e.holds(profile) {
+			return &Known{Reason: e.Reason, Flaky: e.Flaky}
+		}
+	}
+	return nil
 }
 
 // markKnown marks a row with variants as known if everything about it that does not hold is known. Its reason is that

@@ -19,10 +19,13 @@ type ConsoleOptions struct {
 // it is started.
 func ConsoleHeader(w io.Writer, r *Run, o ConsoleOptions) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "dshconform %s %s: profile %s, seed %d, catalogue %s\n",
-		Visible(r.Version), r.Kind, cmp.Or(r.Profile, "not known yet"), r.Seed, r.Catalogue)
+	profile := cmp.Or(r.Profile, "not known yet")
+	if r.Kind == KindInterop {
+		profile = cmp.Or(r.Profile, "that of each client")
+	}
+	fmt.Fprintf(&b, "dshconform %s %s: profile %s, seed %d, catalogue %s\n", Visible(r.Version), r.Kind, profile, r.Seed, r.Catalogue)
 	for _, s := range r.Subjects {
-		fmt.Fprintf(&b, "  %s: %s\n", Visible(s.Name), commandLine(s.Argv))
+		fmt.Fprintf(&b, "  %s: %s\n", Visible(strings.Join(nonEmpty(s.Role, s.Name), " ")), commandLine(s.Argv))
 	}
 	if len(r.Subjects) == 0 {
 		fmt.Fprintf(&b, "  command: %s\n", commandLine(r.Subject.Argv))
@@ -50,6 +53,7 @@ func Console(w io.Writer, r *Run, o ConsoleOptions) error {
 	c.broken(r.Requirements, "")
 	c.broken(r.Besides, "besides the selection: ")
 	c.differences()
+	c.cells()
 	c.baseline()
 	c.lacks()
 	for _, remark := range c.r.Remarks {
@@ -137,7 +141,12 @@ func (c *console) differences() {
 	if c.o.Verbose {
 		list = c.r.Differences
 	}
-	if len(list) > 0 {
+	switch {
+	case len(list) == 0:
+	case c.r.Kind == KindInterop:
+		c.line("What callers see differently of the same conversation:")
+		c.line(groupedDifferences(list))
+	default:
 		c.line(bold(c.o.Color, Fail, "DIFFERENCES"))
 		c.line(differencesTable(list, c.r.subjectNames()))
 	}
@@ -204,6 +213,15 @@ func commandLine(argv []string) string {
 		parts[i] = Visible(ShellQuote(a))
 	}
 	return strings.Join(parts, " ")
+}
+
+// ShellJoin makes a command line of words that a POSIX shell takes apart again.
+func ShellJoin(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = ShellQuote(w)
+	}
+	return strings.Join(quoted, " ")
 }
 
 // ShellQuote quotes a word for a POSIX shell where it has to be.

@@ -37,12 +37,16 @@ func fullRun() *Run {
 	r.Remarks = []string{"not judged: 1 frame"}
 	r.Abort = &Abort{Kind: AbortInterrupted, Reason: "Ctrl-C"}
 	r.Subject = Subject{Name: "n", Argv: []string{"a"}, Dir: "d", Env: []string{"PATH"}, Target: "t", Baseline: "b", Cwd: "c", Provider: "p",
-		Model: "m", ModelEndpoint: "messages", ServerVersion: "1", Says: "an SDK 1 (python, high)", Lacks: []Lack{{Capability: "subagents", Reason: "r", Stale: "s"}}}
+		Model: "m", ModelEndpoint: "messages", ServerVersion: "1", Role: "client", Says: "an SDK 1 (python, high)", Lacks: []Lack{{Capability: "subagents", Reason: "r", Stale: "s"}}}
 	r.Subjects = []Subject{r.Subject}
 	r.Requirements, r.Besides = []Requirement{q}, []Requirement{q}
 	r.Musts = Musts{1, 1, 1, 1, map[string]int{"no subagents": 1}}
 	r.Summary = Summary{1, 2, 3, 4, 5, 6, 7}
 	r.Baseline = &BaselineResult{File: "b", Entries: 1, Known: []string{"x"}, Stale: []StaleEntry{{ID: "a", Reason: "b", Line: 1, Field: "f"}}, Flaky: []FlakyEntry{{"a", 1, 2}}, Unused: []string{"u"}}
+	r.Cells = []Cell{{Client: "py", Server: "ref", Profile: "receipt", Spoken: "accepted", Works: true,
+		Conversations: []Conversation{{Name: "a turn", Verdict: TalkFails, Why: "w", Saw: []Observation{{"the turn", "succeeds"}}}},
+		Violations:    []CellViolation{{ID: "S-ORD-10", Expected: "e", Actual: "a", Known: &Known{Reason: "r", Flaky: true}}},
+		Transcripts:   []string{"transcripts/py.ref.1.jsonl"}, Repeat: "dshconform interop", Seconds: 1.5}}
 	r.Differences = []Difference{{ID: "P-NTF-02", Field: "status", Values: map[string]string{"a": "ok", "b": "error"}, Known: &Known{Reason: "r", Flaky: true},
 		Transcripts: map[string]string{"a": "transcripts/P-NTF-02.1.jsonl"}}}
 	r.Diagnosis = &Diagnosis{Exit: &exit, Signal: "SIGKILL", Stderr: "s", StderrBytes: 1, StartupSeconds: 0.5, PeakBytes: 5 << 20, Processes: 2, Left: []string{"sleep"}}

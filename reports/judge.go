@@ -74,6 +74,7 @@ type verdictTally struct {
 	besides                    int
 	stale                      int
 	differences                int
+	pairs                      int // that do not work
 }
 
 func tally(r *Run) verdictTally {
@@ -105,9 +106,12 @@ func tally(r *Run) verdictTally {
 	if r.Baseline != nil {
 		t.stale = len(r.Baseline.Stale)
 	}
-	for _, d := range r.Differences {
-		if d.Known == nil {
-			t.differences++
+	if r.Kind != KindInterop {
+		t.differences = len(r.unknownDifferences(""))
+	}
+	for _, c := range r.Cells {
+		if !c.Works {
+			t.pairs++
 		}
 	}
 	return t
@@ -132,7 +136,7 @@ func (t verdictTally) exit(r *Run) int {
 		return ExitInterrupted
 	case r.Abort != nil:
 		return ExitNotRun
-	case t.failed+t.notReached+t.errors+t.besides+t.stale+t.differences > 0,
+	case t.failed+t.notReached+t.errors+t.besides+t.stale+t.differences+t.pairs > 0,
 		r.Strict && t.warned > 0,
 		!r.Complete, // what is left in a file when the suite itself was killed says nothing good
 		r.Musts.Exercised < r.MinExercised:
@@ -144,8 +148,11 @@ func (t verdictTally) exit(r *Run) int {
 // closing is the last line of the console. It always says how much was exercised, because "nothing failed" means
 // little on a subject for which half of the catalogue is not applicable.
 func (t verdictTally) closing(r *Run) string {
-	if r.Kind == KindParity {
+	switch r.Kind {
+	case KindParity:
 		return t.parityClosing(r)
+	case KindInterop:
+		return t.interopClosing(r)
 	}
 	counts := fmt.Sprintf("%d of %d MUSTs exercised", r.Musts.Exercised, r.Musts.Total)
 	if r.Musts.Known > 0 {

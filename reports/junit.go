@@ -119,6 +119,13 @@ func junitSuiteOf(r *Run) junitSuite {
 		}
 		s.Cases = append(s.Cases, c)
 	}
+	for i := range r.Cells {
+		c := junitCaseOfPair(r, &r.Cells[i])
+		if s.Tests++; c.Failure != nil {
+			s.Failures++
+		}
+		s.Cases = append(s.Cases, c)
+	}
 	var out strings.Builder
 	for i := range r.Besides {
 		out.WriteString("besides the selection:\n" + failureText(&r.Besides[i]))
@@ -152,6 +159,15 @@ func junitCaseOf(r *Run, q *Requirement) junitCase {
 		c.Failure = &junitMessage{Message: xmlText(message), Type: "difference", Text: xmlText(differencesTable(list, r.subjectNames()))}
 	case q.Verdict == Observed:
 		c.Out = &junitText{xmlText(observedText(q))}
+	}
+	return c
+}
+
+// junitCaseOfPair is a pair of an interop run as a test case.
+func junitCaseOfPair(r *Run, cell *Cell) junitCase {
+	c := junitCase{Class: xmlText("dshconform." + r.Kind + ".pairs"), Name: xmlText(cell.Client + " × " + cell.Server), Time: seconds(cell.Seconds)}
+	if !cell.Works {
+		c.Failure = &junitMessage{Message: xmlText(cell.Short()), Type: "pair", Text: xmlText(cell.details())}
 	}
 	return c
 }

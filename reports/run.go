@@ -13,6 +13,8 @@ const (
 	KindParity = "parity"
 	KindFuzz   = "fuzz"
 	KindCheck  = "check"
+	// KindInterop: real clients with real servers.
+	KindInterop = "interop"
 )
 
 // Run is the result of one run, as results.json holds it. docs/results.md documents it for readers, and the
@@ -33,7 +35,7 @@ type Run struct {
 	Seconds float64 `json:"seconds"`
 
 	Subject Subject `json:"subject"`
-	// Subjects are those that are compared in a parity run.
+	// Subjects are those that are compared in a parity run, or brought together in one of interop, clients first.
 	Subjects []Subject `json:"subjects,omitempty"`
 	Profile  string    `json:"profile"`
 	// ProfileNote says how the profile was found, or that the subject speaks another one; Hint is the command to
@@ -66,7 +68,10 @@ type Run struct {
 	Besides []Requirement `json:"besides"`
 	// Baseline is what became of the baseline, where one was given.
 	Baseline *BaselineResult `json:"baseline,omitempty"`
-	// Differences are those between the subjects of a parity run, which always has the member.
+	// Cells are the pairs of an interop run.
+	Cells []Cell `json:"cells,omitzero"`
+	// Differences are those between the subjects of a parity run, which always has the member, or between the pairs of
+	// an interop run, where they are told and decide about nothing.
 	Differences []Difference `json:"differences,omitzero"`
 	Diagnosis   *Diagnosis   `json:"diagnosis,omitempty"`
 
@@ -93,6 +98,8 @@ type Subject struct {
 	ModelEndpoint string `json:"model_endpoint,omitempty"`
 	// ServerVersion is the version in serverInfo, or that of an SDK.
 	ServerVersion string `json:"server_version,omitempty"`
+	// Role is client or server, in an interop run.
+	Role string `json:"role,omitempty"`
 	// Says is what the driver says of an SDK that has another name in the run.
 	Says string `json:"says,omitempty"`
 	// Lacks are the capabilities that the target says it lacks.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -73,14 +74,22 @@ func (f *judgingFlags) addProcess(subject string) {
 
 // checkEnvironment finds what is wrong in --env and --inherit-env.
 func (f *judgingFlags) checkEnvironment() error {
-	for _, entry := range f.env {
-		if name, _, ok := strings.Cut(entry, "="); !ok || name == "" {
-			return misuse("--env %q is not of the form NAME=VALUE (--inherit-env NAME passes on one of yours)", entry)
-		}
+	if err := checkVariables(f.env); err != nil {
+		return fmt.Errorf("%w (--inherit-env NAME passes on one of yours)", err)
 	}
 	for i, name := range f.inherit {
 		if f.inherit[i] = strings.TrimSpace(name); f.inherit[i] == "" || strings.Contains(name, "=") {
 			return misuse("--inherit-env takes the name of a variable, not %q", name)
+		}
+	}
+	return nil
+}
+
+// checkVariables finds what is wrong in --env.
+func checkVariables(env []string) error {
+	for _, entry := range env {
+		if name, _, ok := strings.Cut(entry, "="); !ok || name == "" {
+			return misuse("--env %q is not of the form NAME=VALUE", entry)
 		}
 	}
 	return nil

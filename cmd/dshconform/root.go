@@ -68,7 +68,7 @@ Exit codes: 0 all applicable MUSTs held; 1 one did not, or could not be judged;
 	})
 	root.AddGroup(&cobra.Group{ID: "judge", Title: "Judge:"}, &cobra.Group{ID: "read", Title: "Read:"}, &cobra.Group{ID: "reference", Title: "Reference endpoints:"})
 	root.AddCommand(
-		serverCommand(code), clientCommand(code), parityCommand(code),
+		serverCommand(code), clientCommand(code), parityCommand(code), interopCommand(code),
 		listCommand(), explainCommand(), reportCommand(), versionCommand(),
 		refserverCommand(code), refclientCommand(code),
 		tapCommand(code),

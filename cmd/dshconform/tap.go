@@ -21,6 +21,8 @@ import (
 // tapFlags are the flags of `dshconform tap`.
 type tapFlags struct {
 	profile, record, report, baseline string
+	processCwd                        string
+	env                               []string
 	maxTokensAsSuccess, quiet         bool
 }
 
@@ -55,6 +57,8 @@ violations show on stderr as they happen, and a report at the end.`,
 	s.StringVar(&f.report, "report", "", "`directory` for "+reports.FileName+" and "+reports.JUnitName)
 	s.StringVar(&f.baseline, "baseline", "", "baseline `file` with the failures that are known")
 	s.BoolVar(&f.maxTokensAsSuccess, "max-tokens-as-success", false, "the server counts a turn cut at the token limit as ok")
+	s.StringVar(&f.processCwd, "process-cwd", "", "working `directory` of the server (default: yours)")
+	s.StringArrayVar(&f.env, "env", nil, "`NAME=VALUE` for the server's environment, besides yours, repeated for several")
 	s.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on stderr besides the server's own, unless something is wrong with the tap")
 	complete(c, "profile", func() []string { return append(requirements.Profiles(), profileAuto) })
 	return c
@@ -67,6 +71,9 @@ func runTap(f *tapFlags, command []string) (int, error) {
 		return 0, err
 	}
 	if err := reportFolder(f.report); err != nil {
+		return 0, err
+	}
+	if err := checkVariables(f.env); err != nil {
 		return 0, err
 	}
 	record, err := recordingFile(f.record)
@@ -85,9 +92,9 @@ func runTap(f *tapFlags, command []string) (int, error) {
 		talk.repeat = os.Args[0] + " check " + reports.ShellQuote(f.record)
 	}
 	o := tap.Options{
-		Argv: command, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Argv: command, Env: f.env, Dir: f.processCwd, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Judge: tap.JudgeOptions{
-			Monitor: protocol.Options{Profile: profile, MaxTokensAsSuccess: f.maxTokensAsSuccess, Secrets: callersKey()},
+			Monitor: protocol.Options{Profile: profile, MaxTokensAsSuccess: f.maxTokensAsSuccess, Secrets: modelKey(f.env)},
 			OnViolation: func(v protocol.Violation) {
 				talk.found = append(talk.found, v)
 				if !f.quiet {
@@ -188,11 +195,17 @@ func recordingFile(path string) (*os.File, error) {
 	return file, nil
 }
 
-// callersKey is the key of the model endpoint in the environment that the server gets, where it is long enough to be
+// modelKey is the key of the model endpoint in the environment that the server gets, where it is long enough to be
 // one and not a word that may stand anywhere.
-func callersKey() []string {
-	const shortest = 12
-	if key := os.Getenv("DEEPSEEK_API_KEY"); len(key) >= shortest {
+func modelKey(added []string) []string {
+	const shortest, name = 12, "DEEPSEEK_API_KEY"
+	key := os.Getenv(name)
+	for _, entry := range added {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			key = value
+		}
+	}
+	if len(key) >= shortest {
 		return []string{key}
 	}
 	return nil

@@ -19,6 +19,8 @@ type Options struct {
 	Argv []string
 	// Env are variables of the server's, NAME=VALUE, besides the caller's.
 	Env []string
+	// Dir is the server's working directory, "" for the caller's. A relative command is looked up there.
+	Dir string
 	// Stdin and Stdout are the client's ends. Run closes them as the server closes its own.
 	Stdin, Stdout *os.File
 	// Stderr becomes the server's own.
@@ -276,6 +278,7 @@ func (t *tap) start() error {
 	t.stdin, t.stdout = inW, outR
 	t.cmd = exec.Command(t.o.Argv[0], t.o.Argv[1:]...)
 	t.cmd.Stdin, t.cmd.Stdout, t.cmd.Stderr = inR, outW, t.o.Stderr
+	t.cmd.Dir = t.o.Dir
 	if len(t.o.Env) > 0 {
 		t.cmd.Env = append(os.Environ(), t.o.Env...)
 	}
