@@ -55,7 +55,7 @@ func together(t *T) {
 	for i, prompt := range prompts {
 		q, err := p.RT.NextPrompt(t.Ctx, prompt.SessionID)
 		if !t.Judge(err, expected, show.frames()...) {
-			t.d.Spoil("stuck in " + t.ID)
+			t.visit.Spoil("stuck in " + t.ID)
 			return
 		}
 		if !t.Expect(q.Text() == prompt.Text, expected, "a prompt is not what the caller gave: "+differs(q.Text(), prompt.Text), show.frames()...) {
@@ -95,7 +95,7 @@ func slowReader(t *T) {
 	// Between the call and its first byte lies all that is done to 16 MiB of JSON.
 	q, err := p.RT.NextWithin(t.Ctx, "prompt of the SDK", t.run.deadlines.Turn, func(q *harness.Request) bool { return q.Method() == protocol.MethodPrompt })
 	if !t.Judge(err, expected, show.frames()...) {
-		t.d.Spoil("stuck in " + t.ID)
+		t.visit.Spoil("stuck in " + t.ID)
 		return
 	}
 	p.RT.Pace(0, 0)

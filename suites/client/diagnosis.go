@@ -12,11 +12,12 @@ const mostTail = 2000
 // diagnose says what had become of the driver when the spec turned out not to hold, nil
 // where that is nothing worth knowing.
 func (t *T) diagnose() *reports.Diagnosis {
-	if t.d == nil {
+	driver := t.visit.Driver()
+	if driver == nil {
 		return nil
 	}
-	stderr := t.d.Stderr()
-	exit, ended := t.d.Process().Exit()
+	stderr := driver.Stderr()
+	exit, ended := driver.Process().Exit()
 	if !ended && stderr.Total == 0 {
 		return nil
 	}

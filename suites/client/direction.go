@@ -100,9 +100,8 @@ var unused = []string{
 
 // surface looks through the public members of the SDK.
 func surface(t *T) {
-	d, err := t.run.driver(t.Ctx)
+	d, err := t.visit.Use(t.Ctx)
 	t.Need("start the driver", err)
-	t.d = d
 	members, err := d.Surface(t.Ctx)
 	t.Need("list the public surface", err)
 	if len(members) == 0 {

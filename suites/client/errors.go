@@ -109,7 +109,7 @@ func (t *T) came(reply harness.Reply, err error) string {
 	switch {
 	case err != nil:
 		t.Conclude(err)
-		t.d.Spoil("stuck in " + t.ID)
+		t.visit.Spoil("stuck in " + t.ID)
 		return "the call hangs"
 	case reply.Err != nil:
 		return "the call fails with an error of class " + string(reply.Err.Class)

@@ -44,7 +44,7 @@ func floodGrows(t *T) {
 	const size, rounds = 1 << 10, 5
 	p := t.Launch(protocol.MethodPrompt)
 	memory := func() int64 {
-		u, err := t.d.Usage(t.Ctx)
+		u, err := t.visit.Driver().Usage(t.Ctx)
 		t.Need("measure the memory of the driver", err)
 		return u.Memory
 	}
@@ -81,7 +81,7 @@ func floodSpins(t *T) {
 	_, err := a.Outcome(t.Ctx)
 	t.Need("the call behind the flood settles", err)
 	cpu := func() time.Duration {
-		u, err := t.d.Usage(t.Ctx)
+		u, err := t.visit.Driver().Usage(t.Ctx)
 		t.Need("measure the CPU time of the driver", err)
 		return u.CPU
 	}

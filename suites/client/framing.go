@@ -179,7 +179,7 @@ func damaged(t *T) {
 		switch {
 		case err != nil:
 			t.Conclude(err)
-			t.d.Spoil("stuck in " + t.ID)
+			t.visit.Spoil("stuck in " + t.ID)
 			t.Observe(v.what, "the call hangs")
 		case reply.Err == nil:
 			t.Observe(v.what, "the line is ignored, the call waits for another")

@@ -192,7 +192,7 @@ func (p *Peer) Asks(expected string) (*Asked, bool) {
 		return a, true
 	}
 	p.t.Conclude(err)
-	p.t.d.Spoil("stuck in " + p.t.ID)
+	p.t.visit.Spoil("stuck in " + p.t.ID)
 	p.t.Fail(expected, "its prompt does not reach the runtime: "+harness.Explain(err))
 	return nil, false
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/dshconform/dshconform/harness/protocol"
 	"github.com/dshconform/dshconform/harness/wire"
 	"github.com/dshconform/dshconform/reports"
+	"github.com/dshconform/dshconform/suites/sdk"
 	"github.com/dshconform/dshconform/suites/spec"
 )
 
@@ -44,7 +45,7 @@ func Run(ctx context.Context, cfg Config) (*reports.Run, error) {
 	if greeting != nil {
 		return r.ended(ctx, greeting, "the SDK could not be run")
 	}
-	specs = spec.Applicable(ledger, specs, r.lacking())
+	specs = spec.Applicable(ledger, specs, sdk.Lacking(r.hello))
 	spec.All(ctx, ledger, "client", specs, spec.Hooks[*T]{
 		Begin: r.newT, Diagnose: (*T).diagnose, Leave: (*T).leave, Result: func() *reports.Run { return r.result(false, "") },
 	})
@@ -97,13 +98,13 @@ func (r *runner) result(final bool, unreached string) *reports.Run {
 	c := r.cfg.Driver
 	run.Subject = reports.Subject{
 		Name: c.Argv[0], Argv: c.Argv, Dir: c.Dir, Env: spec.EnvNames(c.Env),
-		Cwd: r.work(), Provider: provider, Model: model,
+		Cwd: r.sdk.Work(), Provider: sdk.Provider, Model: sdk.Model,
 	}
 	if r.hello.Protocol != "" {
 		run.Subject.Name, run.Subject.ServerVersion = r.hello.Subject(), r.hello.Version
 	}
-	if r.drivers > 0 {
-		run.Diagnosis = &reports.Diagnosis{StartupSeconds: r.startup.Seconds(), Processes: r.drivers}
+	if n := r.sdk.Drivers(); n > 0 {
+		run.Diagnosis = &reports.Diagnosis{StartupSeconds: r.sdk.Startup().Seconds(), Processes: n}
 	}
 	return run
 }

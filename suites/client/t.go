@@ -8,6 +8,7 @@ import (
 	harness "github.com/dshconform/dshconform/harness/client"
 	"github.com/dshconform/dshconform/harness/protocol"
 	"github.com/dshconform/dshconform/reports"
+	"github.com/dshconform/dshconform/suites/sdk"
 	"github.com/dshconform/dshconform/suites/spec"
 )
 
@@ -17,15 +18,14 @@ type T struct {
 	Profile protocol.Profile
 	Hello   harness.Hello // what the driver offers
 
-	run    *runner
-	d      *harness.Driver // that this spec has used last
-	relays []*harness.Relay
-	calls  []*harness.Call
+	run   *runner
+	visit *sdk.Visit
 }
 
 // newT is the T of a spec.
 func (r *runner) newT(base *spec.T) *T {
 	t := &T{T: base, Profile: r.Profile, Hello: r.hello, run: r}
+	t.visit = r.sdk.Visit(t.visiting())
 	base.Whose = func(err error) (reports.Outcome, bool) {
 		if base.Ctx.Err() == nil && harness.DriverFault(err) {
 			r.abort(&spec.NotRunError{Err: errors.New(harness.Explain(err))})
@@ -41,8 +41,8 @@ func (r *runner) newT(base *spec.T) *T {
 // leave puts in order what the spec has used. Where it did not pass the driver is
 // given up: what hangs in it must not meet the next spec.
 func (t *T) leave() {
-	if t.d != nil && !t.Sound() {
-		t.d.Spoil("the spec of " + t.ID + " did not pass")
+	if !t.Sound() {
+		t.visit.Spoil("the spec of " + t.ID + " did not pass")
 	}
 	t.release()
 }
@@ -50,35 +50,11 @@ func (t *T) leave() {
 // release ends the runtimes of the spec, and the calls that wait for them.
 func (t *T) release() {
 	r := t.run
-	for _, relay := range t.relays {
-		relay.Close()
-	}
-	if d := t.d; d != nil {
-		for _, c := range t.calls {
-			if !d.Fit() {
-				break
-			}
-			t.letEnd(c)
-		}
-		if err := d.Fault(); err != nil && t.Ctx.Err() == nil {
-			r.abort(&spec.NotRunError{Err: errors.New(harness.Explain(err))})
-		}
+	if err := t.visit.Release(t.Ctx); err != nil {
+		r.abort(&spec.NotRunError{Err: errors.New(harness.Explain(err))})
 	}
 	r.current.CompareAndSwap(t, nil)
 	r.Forget(t)
-}
-
-// letEnd lets a call come to its end whose runtime is gone. One that does not is not
-// this spec's to judge, and no other's to meet.
-func (t *T) letEnd(c *harness.Call) {
-	timer := time.NewTimer(t.run.deadlines.Leave)
-	defer timer.Stop()
-	select {
-	case <-c.Done():
-	case <-timer.C:
-		t.d.Spoil("a call of " + t.ID + " goes on")
-	case <-t.Ctx.Done():
-	}
 }
 
 // Lacking ends the spec as not applicable where a capability is lacking that only a
@@ -98,28 +74,9 @@ func (t *T) Session() string { return fmt.Sprintf("s-%d", t.run.counter.Add(1)) 
 // it is.
 func (t *T) Text(what string) string { return fmt.Sprintf("%s %d", what, t.run.counter.Add(1)) }
 
-// create makes a client of the SDK with a relay of its own.
-func (t *T) create(change func(*harness.CreateOptions)) (*harness.Client, error) {
-	d, err := t.run.driver(t.Ctx)
-	if err != nil {
-		return nil, err
-	}
-	t.d = d
-	relay, err := t.run.relay(t)
-	if err != nil {
-		return nil, err
-	}
-	t.relays = append(t.relays, relay)
-	o := harness.CreateOptions{Relay: relay, RuntimeDir: t.run.work(), Cwd: t.run.work(), Provider: provider, Model: model}
-	if change != nil {
-		change(&o)
-	}
-	return d.Create(t.Ctx, o)
-}
-
 // Client makes a client of the SDK; nothing is launched.
 func (t *T) Client(change func(*harness.CreateOptions)) *harness.Client {
-	c, err := t.create(change)
+	c, err := t.visit.Create(t.Ctx, change)
 	t.Need("make a client", err)
 	return c
 }
@@ -142,10 +99,7 @@ func (t *T) LaunchWith(b harness.Behaviour, change func(*harness.CreateOptions))
 func (t *T) Asked() *Asked { return t.Launch(protocol.MethodPrompt).Ask() }
 
 // own has a call looked after when the spec is over.
-func (t *T) own(c *harness.Call) *harness.Call {
-	t.calls = append(t.calls, c)
-	return c
-}
+func (t *T) own(c *harness.Call) *harness.Call { return t.visit.Own(c) }
 
 // Ended judges that a call is over, and gives what it came to. An SDK that hangs in
 // it, or takes its process along, is the requirement's to judge here.
@@ -158,7 +112,7 @@ func (t *T) EndedWithin(c *harness.Call, within time.Duration, expected string, 
 	reply, err := c.AwaitWithin(t.Ctx, within)
 	if err != nil {
 		t.Conclude(err)
-		t.d.Spoil("stuck in " + t.ID)
+		t.visit.Spoil("stuck in " + t.ID)
 		t.Fail(expected, harness.Explain(err), show.frames()...)
 		return reply, false
 	}

@@ -38,7 +38,9 @@ func Run(ctx context.Context, cfg Config) (*reports.Run, error) {
 		cfg.Begun(r.result(false, ""))
 	}
 	if greeting == nil {
-		greeting = r.everyone(func(c *contestant) error { return c.sdk.Handshake(ctx, r.Profile) })
+		greeting = r.everyone(func(c *contestant) error {
+			return c.sdk.Handshake(ctx, sdk.VisitOptions{Name: "handshake", Profile: r.Profile})
+		})
 	}
 	if greeting != nil && ctx.Err() == nil {
 		greeting = &spec.NotRunError{Err: greeting}

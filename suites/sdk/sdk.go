@@ -11,7 +11,6 @@ import (
 
 	harness "github.com/dshconform/dshconform/harness/client"
 	"github.com/dshconform/dshconform/harness/process"
-	"github.com/dshconform/dshconform/harness/protocol"
 	"github.com/dshconform/dshconform/harness/wire"
 )
 
@@ -76,10 +75,10 @@ func (s *SDK) start(ctx context.Context) (err error) {
 	return err
 }
 
-// Handshake has the SDK launch a sound runtime and greet it. Where that does not work
-// there is nothing to judge.
-func (s *SDK) Handshake(ctx context.Context, profile protocol.Profile) error {
-	v := s.Visit(VisitOptions{Name: "the handshake", Profile: profile})
+// Handshake has the SDK launch a sound runtime and greet it, in a visit of its own.
+// Where that does not work there is nothing to judge.
+func (s *SDK) Handshake(ctx context.Context, o VisitOptions) error {
+	v := s.Visit(o)
 	c, err := v.Create(ctx, nil)
 	start := time.Now()
 	if err == nil {

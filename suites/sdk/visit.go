@@ -32,14 +32,22 @@ type Visit struct {
 // Visit begins one. It has to be left.
 func (s *SDK) Visit(o VisitOptions) *Visit { return &Visit{sdk: s, o: o} }
 
+// Use gives the driver.
+func (v *Visit) Use(ctx context.Context) (*harness.Driver, error) {
+	d, err := v.sdk.driver(ctx)
+	if err == nil {
+		v.d = d
+	}
+	return d, err
+}
+
 // Create has the SDK make a client, with a relay of its own unless change gives it a
 // real server.
 func (v *Visit) Create(ctx context.Context, change func(*harness.CreateOptions)) (*harness.Client, error) {
-	d, err := v.sdk.driver(ctx)
+	d, err := v.Use(ctx)
 	if err != nil {
 		return nil, err
 	}
-	v.d = d
 	o := harness.CreateOptions{RuntimeDir: v.sdk.o.Work, Cwd: v.sdk.o.Work, Provider: Provider, Model: Model}
 	if change != nil {
 		change(&o)
@@ -72,7 +80,7 @@ func (v *Visit) Own(c *harness.Call) *harness.Call {
 	return c
 }
 
-// Driver is the driver that was used last, nil before the first client.
+// Driver is the driver that was used last, nil where none was.
 func (v *Visit) Driver() *harness.Driver { return v.d }
 
 // Spoil gives the driver up: something hangs in it that must not meet the next spec.
