@@ -186,9 +186,14 @@ func (r *requests) owed() int {
 func (m *Monitor) Client(l wire.Line) *Request {
 	msg := wire.Parse(l)
 	m.requests.clock++
-	switch msg.Kind {
-	case wire.Request:
+	switch {
+	case msg.Kind == wire.Request:
 		return m.request(l, msg)
+	case (msg.Kind == wire.Notification || msg.Kind == wire.Response) && !wellEncoded(l):
+		m.requests.allow(1, false) // what a strict reader makes of it has no right answer
+		return nil
+	}
+	switch msg.Kind {
 	case wire.Notification:
 		if id := idIn.FindSubmatch(l.Raw); id != nil && anyCase(msg.Extra, "id") {
 			m.requests.mute(silent{line: Evidence(l), row: "S-MSG-08", id: wire.RawID(string(id[1])).Key(), expected: wrongCase})
@@ -263,8 +268,8 @@ func (m *Monitor) request(l wire.Line, msg wire.Message) *Request {
 	// Whether a last line without LF is served has no right answer.
 	q.Owed = l.Terminated() && msg.MethodIsString && msg.V2() && wellEncoded(l) && (msg.ID.IsString() || msg.ID.Exact()) && !m.ending.shutdownSent
 	q.slow = slices.Contains([]string{MethodInitialize, MethodPrompt, MethodShutdown}, msg.Method)
-	if !msg.ID.IsString() && !msg.ID.IsNumber() {
-		q.replies = m.requests.allow(1, q.slow) // a reply may carry null
+	if !msg.ID.IsString() && !msg.ID.IsNumber() || !wellEncoded(l) || !msg.V2() || !msg.MethodIsString {
+		q.replies = m.requests.allow(1, q.slow) // a reply may carry null: the line may be none of a request's
 	}
 	switch msg.Method {
 	case MethodPrompt:

@@ -20,6 +20,7 @@ type attribution struct {
 	waiting []found // until then
 	early   bool    // prompts are answered while their turn runs
 	own     map[string]bool
+	others  []string // rows whose findings are left to their own specs
 	load    string   // the id that the findings of some rows count against
 	rows    []string // those rows
 }
@@ -44,6 +45,9 @@ func (a *attribution) assign(s *harness.Server, v protocol.Violation) (id string
 	}
 	if a.early && slices.Contains(late, v.Row) {
 		return "S-TRN-07", true
+	}
+	if slices.Contains(a.others, v.Row) {
+		return "", false
 	}
 	if a.load != "" && slices.Contains(a.rows, v.Row) && !a.own[v.Row] {
 		return a.load, true
@@ -100,5 +104,19 @@ func (t *T) retell(rows []string) {
 	t.run.mu.Unlock()
 	for _, s := range all {
 		s.Inspect(func(m *protocol.Monitor) { m.Retell(rows...) })
+	}
+}
+
+// LeaveTo leaves what the monitor finds on rows to the specs of these, until the
+// function that it returns is called: here it can't be told which of them it is.
+func (t *T) LeaveTo(rows ...string) (end func()) {
+	a := &t.run.blame
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.others = rows
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.others = nil
 	}
 }
