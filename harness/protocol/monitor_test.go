@@ -85,6 +85,7 @@ func TestSmallestViolations(t *testing.T) {
 		{"a JSON array", `< [1]`, []string{"S-FRM-01"}},
 		{"a refusal without an id of a request that is no UTF-8", "> {\"jsonrpc\":\"2.0\",\"id\":\"b\",\"method\":\"\xff\"}\n" + ask + `< {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse"}}` + "\n" + `< {"jsonrpc":"2.0","id":"a","result":{}}`, nil},
 		{"a refusal without an id of a notification that is no UTF-8", "> {\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}\n" + ask + `< {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse"}}` + "\n" + `< {"jsonrpc":"2.0","id":"a","result":{}}`, nil},
+		{"a notification that the server can't read", `> {"jsonrpc":"2.0","method":"x","params":{"n":7777}}` + "\n" + `< {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse"}}`, []string{"S-FRM-05"}},
 		{"junk of two kinds, and one reply", "> \n> {oops\n> null\n" + `< {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse"}}`, []string{"S-FRM-05"}},
 		{"an unterminated request that is served", `> {"jsonrpc":"2.0","id":"b","method":"x"}\LF
 < {"jsonrpc":"2.0","id":"b","result":{}}`, nil},
