@@ -183,7 +183,8 @@ func (m *Monitor) anonymousReply(l wire.Line) bool {
 	}
 	s := m.requests.silent[at]
 	m.requests.silent = slices.Delete(m.requests.silent, at, at+1)
-	if e, _ := wire.AsObject(wire.Parse(l).Error); string(e["code"]) == "-32700" && strings.HasPrefix(s.row, "S-DIR-02/") {
+	e, _ := wire.AsObject(wire.Parse(l).Error)
+	if code, _ := e.Int("code"); code == codeParseError && strings.HasPrefix(s.row, "S-DIR-02/") {
 		s.row, s.expected = "S-FRM-05", "a line that can't be read gets no reply" // the server holds it for malformed
 	}
 	m.violate(s.row, s.expected, "a reply without a usable id", s.line, l)
