@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// widestValue bounds a value in the table of differences, in characters.
-const widestValue = 44
+// Bounds of what stands in the table of differences, in characters.
+const widestValue, widestField = 44, 72
 
 // unknownDifferences are those of a scenario that no baseline knows; an empty id stands for all scenarios.
 func (r *Run) unknownDifferences(id string) (list []Difference) {
@@ -41,7 +41,7 @@ func differencesTable(list []Difference, names []string) string {
 	rows := [][]string{append([]string{"scenario", "field"}, visibleAll(names)...)}
 	last := ""
 	for _, d := range list {
-		row := []string{d.ID, Visible(d.Field)}
+		row := []string{d.ID, cut(Visible(d.Field), widestField)}
 		if d.ID == last {
 			row[0] = ""
 		}

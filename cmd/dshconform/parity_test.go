@@ -74,7 +74,7 @@ func TestFaultsShowAsDifferences(t *testing.T) {
 		{"task-for-each-notification", "receipt", "P-NTF-02", "call.notifications", "s1 turn/start", ""},
 		{"strangers-let-in", "accepted", "P-NTF-03", "call.notifications", "s1 turn/start", "stranger"},
 		{"lineage-lost-between-calls", "directional", "P-NTF-04", "next.notifications", "child assistant/message", "s1 turn/start"},
-		{"unknown-event-type-fails-turn", "directional", "P-NTF-05", "dshconform/news", "succeeds", "fails"},
+		{"unknown-event-type-fails-turn", "directional", "P-NTF-05", "an unknown type of event: call", "succeeds", "fails"},
 		{"callback-panic-ends-turn", "directional", "P-NTF-06", "call", "", ""},
 		{"filter-panic-ends-all-subscriptions", "directional", "P-NTF-08", "call.notifications", "turn/start", "none"},
 		{"blocks-joined-by-newlines", "directional", "P-RSP-01", "several text blocks: call.finalResponse", `"one two\nthree"`, `"one \ntwo\n\nthree"`},

@@ -59,7 +59,7 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		"other-class":       {"the runtime dies", "the class is other, where closed is right"},
 		"one-at-a-time":     {"several calls in flight", "while another prompt waits"},
 		"no-callback":       {"a callback of prompt", "no event came"},
-		"request-unwrapped": {"request", "missing property 'result'"},
+		"request-unwrapped": {"request", "result: nothing"},
 		"no-timeout":        {"the time-out of a call", "no end of the SDK's call of prompt"},
 		"leaves-runtime":    {"close", "no end of the runtime's process"},
 		"obliging":          {"an unknown call", "an unknown call succeeded"},

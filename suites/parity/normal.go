@@ -48,7 +48,7 @@ func masked(o wire.Object, name string, v jsontext.Value) wire.Object {
 	return c
 }
 
-const maskedTime, maskedID, maskedText = `"«time»"`, `"«id»"`, `"«text»"`
+const maskedTime, maskedID, maskedText, maskedSession = `"«time»"`, `"«id»"`, `"«text»"`, `"«session»"`
 
 // notification is one as an element of a list: its name says of whom it is and what it
 // tells.
@@ -99,7 +99,12 @@ func (p *Play) frame(m wire.Message, raw []byte, whole bool) item {
 	switch m.Kind {
 	case wire.Request:
 		it.name = m.Method
-		if params, _ := wire.AsObject(m.Params); params["sessionId"] != nil {
+		params, _ := wire.AsObject(m.Params)
+		if id, given := params.String("sessionId"); given && !p.known[id] {
+			params = masked(params, "sessionId", jsontext.Value(maskedSession)) // the SDK has made it up
+			o = masked(o, "params", params.Normal())
+		}
+		if params["sessionId"] != nil {
 			it.name += " " + of(params["sessionId"])
 		}
 	case wire.Response:

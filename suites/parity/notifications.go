@@ -26,17 +26,7 @@ func notifications(s *suite) {
 	s.play("P-NTF-03", mixedFamilies)
 	s.play("P-NTF-04", earlierChild)
 	s.play("P-NTF-05", func(p *Play) {
-		each(p, texts(
-			`{"jsonrpc":"2.0","method":"dshconform/news","params":{"sessionId":"s1","text":"new"}}`,
-			`{"jsonrpc":"2.0","method":"session.dshconform","params":{"sessionId":"s1"}}`, `{"jsonrpc":"2.0","method":"dshconform/bare"}`,
-			`{"jsonrpc":"2.0","method":"dshconform/null","params":null}`, `{"jsonrpc":"2.0","method":"dshconform/list","params":["s1"]}`,
-			`{"jsonrpc":"2.0","method":""}`, `{"method":"session.event","params":{"sessionId":"s1","event":{"type":"turn/news","seq":9,"time":0,"data":{}}}}`,
-			`{"jsonrpc":"2.0","method":"session.event","params":{"sessionId":"s1","event":{"type":"dshconform/news","seq":9,"time":0,"data":[1,"two"]}}}`,
-			`{"jsonrpc":"2.0","method":"session.event","params":{"sessionId":"s1","event":{"type":"","seq":9,"time":0,"data":{}},"x":1}}`,
-			`{"jsonrpc":"2.0","method":"subagent.started","params":{"parentSessionId":"s1","childSessionId":"s1"}}`,
-			`{"jsonrpc":"2.0","method":"subagent.started","params":{"parentSessionId":"s1"}}`,
-			`{"jsonrpc":"2.0","method":"subagent.finished","params":{"parentSessionId":"s1","childSessionId":"never started","agentId":7}}`,
-		), func(a *Asked, line string) {
+		each(p, news, func(a *Asked, line string) {
 			a.Settles(harness.Turn{Between: func(*harness.Session) [][]byte { return [][]byte{lined(line)} }})
 			a.Works("next")
 		})
@@ -44,6 +34,22 @@ func notifications(s *suite) {
 	s.play("P-NTF-06", throwingCallback)
 	s.play("P-NTF-07", betweenCalls)
 	s.play("P-NTF-08", subscriptions)
+}
+
+// news are notifications that nobody knows, or that are odd.
+var news = []input[string]{
+	{"an unknown method", `{"jsonrpc":"2.0","method":"dshconform/news","params":{"sessionId":"s1","text":"new"}}`},
+	{"an unknown method of sessions", `{"jsonrpc":"2.0","method":"session.dshconform","params":{"sessionId":"s1"}}`},
+	{"no params", `{"jsonrpc":"2.0","method":"dshconform/bare"}`},
+	{"params null", `{"jsonrpc":"2.0","method":"dshconform/null","params":null}`},
+	{"params in a list", `{"jsonrpc":"2.0","method":"dshconform/list","params":["s1"]}`},
+	{"an empty method", `{"jsonrpc":"2.0","method":""}`},
+	{"no jsonrpc", `{"method":"session.event","params":{"sessionId":"s1","event":{"type":"turn/news","seq":9,"time":0,"data":{}}}}`},
+	{"an unknown type of event", `{"jsonrpc":"2.0","method":"session.event","params":{"sessionId":"s1","event":{"type":"dshconform/news","seq":9,"time":0,"data":[1,"two"]}}}`},
+	{"an empty type of event", `{"jsonrpc":"2.0","method":"session.event","params":{"sessionId":"s1","event":{"type":"","seq":9,"time":0,"data":{}},"x":1}}`},
+	{"a session that is its own child", `{"jsonrpc":"2.0","method":"subagent.started","params":{"parentSessionId":"s1","childSessionId":"s1"}}`},
+	{"a child without an id", `{"jsonrpc":"2.0","method":"subagent.started","params":{"parentSessionId":"s1"}}`},
+	{"the end of a child that never started", `{"jsonrpc":"2.0","method":"subagent.finished","params":{"parentSessionId":"s1","childSessionId":"never started","agentId":7}}`},
 }
 
 // manyInOrder writes many notifications of several methods, in several chunks.

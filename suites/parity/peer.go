@@ -46,6 +46,7 @@ func (peer *Peer) AskOn(name, session string) *Asked {
 // AskWith is Ask for any prompt.
 func (peer *Peer) AskWith(name string, prompt harness.Prompt) *Asked {
 	p := peer.p
+	p.known[prompt.SessionID] = true
 	call, err := peer.GoPrompt(prompt)
 	if err != nil {
 		p.failed(err)

@@ -25,8 +25,9 @@ type Play struct {
 	visit   *sdk.Visit
 	view    *view
 
-	label    string // of the part that plays, in front of the names of fields
-	sessions int    // made so far in this part
+	label    string          // of the part that plays, in front of the names of fields
+	known    map[string]bool // the sessions that it has made up
+	sessions int             // made so far in this part
 	peers    []*Peer
 	whole    bool // frames are compared as a whole
 }
@@ -58,7 +59,7 @@ func (p *Play) part(label string, script func()) {
 	if label != "" {
 		p.label += label + ": "
 	}
-	p.sessions, p.peers = 0, nil
+	p.sessions, p.peers, p.known = 0, nil, map[string]bool{}
 	defer func() {
 		switch r := recover().(type) {
 		case nil, stop:
@@ -91,7 +92,7 @@ func (p *Play) seeFrames() {
 		if i > 0 {
 			field = fmt.Sprintf("frames of client %d", i+1)
 		}
-		p.seeList(field, list)
+		p.view.set(p.label+field, value{list: list, lists: true, part: p.label, frames: true})
 	}
 	p.peers = nil
 }
@@ -156,7 +157,9 @@ func (p *Play) meet(c *harness.Client, rt *harness.Runtime) *Peer {
 // session gives the id of a further session. Every client has the same ones.
 func (p *Play) session() string {
 	p.sessions++
-	return fmt.Sprintf("s%d", p.sessions)
+	id := fmt.Sprintf("s%d", p.sessions)
+	p.known[id] = true
+	return id
 }
 
 // offers reports whether every client offers something, so that the script can use it:
@@ -196,16 +199,16 @@ func (p *Play) ends(name string, c *harness.Call, within time.Duration) (harness
 	reply, err := p.visit.Own(c).AwaitWithin(p.ctx, within)
 	if err != nil {
 		p.whoseFault(err)
-		p.see(name, "%s", p.came(err))
+		p.view.end(p.label, name, p.came(err))
 		p.visit.Spoil("a call hangs in it")
 		panic(stop{})
 	}
 	if e := reply.Err; e != nil {
-		p.see(name, "fails")
+		p.view.end(p.label, name, "fails")
 		p.see(name+".error.class", "%s", e.Class)
 		return reply, false
 	}
-	p.see(name, "succeeds")
+	p.view.end(p.label, name, "succeeds")
 	return reply, true
 }
 

@@ -3,7 +3,6 @@ package parity
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -28,9 +27,18 @@ func texts(list ...string) (inputs []input[string]) {
 		if strings.ContainsAny(s, "{[\"") {
 			name = s
 		}
-		inputs = append(inputs, input[string]{protocol.Short(name), s})
+		inputs = append(inputs, input[string]{shortName(name), s})
 	}
 	return inputs
+}
+
+// shortName is the name of an input, which stands in front of its fields.
+func shortName(s string) string {
+	const most = 56
+	if len(s) <= most {
+		return s
+	}
+	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(s[:most], ""), len(s))
 }
 
 // numbered are events of a session, each with a number of its own. They have no part
@@ -97,8 +105,3 @@ func (a *Asked) damaged(line []byte) {
 
 // refusal is the line of an error response whose message is "damaged".
 func (a *Asked) refusal() []byte { return a.Q.Error(protocol.CodeHandler, "damaged") }
-
-// between inserts lines before the n-th last one.
-func between(lines [][]byte, n int, more ...[]byte) [][]byte {
-	return slices.Insert(slices.Clone(lines), len(lines)-n, more...)
-}

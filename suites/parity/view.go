@@ -18,6 +18,10 @@ type value struct {
 	text  string
 	list  []item
 	lists bool
+
+	part   string // of the scenario
+	ends   bool   // it is how a call ends
+	frames bool   // it is what the SDK wrote
 }
 
 // item is an element of a list. Lists are compared by the names first: which elements
@@ -25,6 +29,11 @@ type value struct {
 type item struct{ name, whole string }
 
 func newView() *view { return &view{fields: map[string]value{}} }
+
+// end notes how a call of a part ends.
+func (v *view) end(part, call, how string) {
+	v.set(part+call, value{text: how, part: part, ends: true})
+}
 
 func (v *view) set(field string, x value) {
 	if _, known := v.fields[field]; known {
@@ -47,23 +56,30 @@ type compared struct {
 	differences []difference
 }
 
-// compare looks at each field among those that have it.
+// compare looks at each field among those that have it. Where calls of a part end
+// differently, what the clients write in it differs in consequence, and is left out.
 func compare(names []string, views []*view) (c compared) {
-	for _, field := range fieldsOf(views) {
-		var who []string
-		var values []value
-		for i, v := range views {
-			if x, ok := v.fields[field]; ok {
-				who, values = append(who, names[i]), append(values, x)
+	parted := map[string]bool{}
+	for _, frames := range []bool{false, true} {
+		for _, field := range fieldsOf(views) {
+			var who []string
+			var values []value
+			for i, v := range views {
+				if x, ok := v.fields[field]; ok && x.frames == frames && !(frames && parted[x.part]) {
+					who, values = append(who, names[i]), append(values, x)
+				}
 			}
-		}
-		if len(who) < 2 {
-			continue
-		}
-		if ds := differ(field, who, values); len(ds) > 0 {
+			if len(who) < 2 {
+				continue
+			}
+			ds := differ(field, who, values)
+			if len(ds) == 0 {
+				c.same = append(c.same, field)
+			}
+			if len(ds) > 0 && values[0].ends {
+				parted[values[0].part] = true
+			}
 			c.differences = append(c.differences, ds...)
-		} else {
-			c.same = append(c.same, field)
 		}
 	}
 	return c

@@ -108,10 +108,12 @@ func (v *Visit) Release(ctx context.Context) error {
 		v.settle(ctx, c)
 	}
 	v.calls = nil
-	if ctx.Err() != nil {
-		return nil
+	select {
+	case <-ctx.Done():
+		return nil // what is found then is the stop's doing
+	default:
+		return v.d.Fault()
 	}
-	return v.d.Fault()
 }
 
 func (v *Visit) settle(ctx context.Context, c *harness.Call) {
