@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -55,20 +56,28 @@ func TestMain(m *testing.M) {
 // and makes the file that the variable names when it does.
 const stuckVariable = "DSHCONFORM_TEST_STUCK"
 
-// stuckAfter is how many lines the subject serves before it gets stuck: the handshake and a few specs.
-const stuckAfter = 30
+// stuckAfter is how many lines the subject serves before it gets stuck: the handshake and a few specs. The variable
+// says another number.
+const (
+	stuckAfter         = 30
+	stuckAfterVariable = "DSHCONFORM_TEST_STUCK_AFTER"
+)
 
 func serveAndGetStuck(file string) int {
-	return refserver.Run(context.Background(), refserver.Options{Stdin: &stuckReader{file: file}, Stdout: os.Stdout, Stderr: os.Stderr})
+	r := &stuckReader{file: file, after: stuckAfter}
+	if n, err := strconv.Atoi(os.Getenv(stuckAfterVariable)); err == nil {
+		r.after = n
+	}
+	return refserver.Run(context.Background(), refserver.Options{Stdin: r, Stdout: os.Stdout, Stderr: os.Stderr})
 }
 
 type stuckReader struct {
-	file  string
-	lines int
+	file         string
+	lines, after int
 }
 
 func (r *stuckReader) Read(p []byte) (int, error) {
-	if r.lines > stuckAfter {
+	if r.lines > r.after {
 		if err := os.WriteFile(r.file, nil, 0o600); err != nil {
 			return 0, err
 		}

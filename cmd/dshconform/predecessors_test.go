@@ -20,7 +20,8 @@ func TestFailureThatNeedsItsPredecessors(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	dir := t.TempDir()
 	judge := func(args ...string) (ran, *reports.Run) {
-		args = append([]string{"server", "--timeout-scale", "0.1", "--report", "out", "--env", stuckVariable + "=" + filepath.Join(dir, "stuck")}, args...)
+		args = append([]string{"server", "--timeout-scale", "0.1", "--report", "out",
+			"--env", stuckVariable + "=" + filepath.Join(dir, "stuck"), "--env", stuckAfterVariable + "=50"}, args...)
 		r := invocation{dir: dir, args: append(args, "--", self)}.run(t)
 		return r, results(t, filepath.Join(dir, "out"))
 	}

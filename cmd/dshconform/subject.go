@@ -37,8 +37,12 @@ func subjectOf(cat *requirements.Catalogue, f *serverFlags, command []string, pr
 	switch {
 	case len(command) > 0:
 		t.Command = command
-		// What a profile and the flood add are arguments of the file's command, and no other's.
+		// What a profile and the flood add are arguments of the file's command, and no other's. A command that is to be told
+		// its profile by them speaks one.
 		for i := range t.Profiles {
+			if len(t.Profiles[i].Args) > 0 && len(s.profiles) > 1 {
+				s.profiles = s.profiles[:1]
+			}
 			t.Profiles[i].Args = nil
 		}
 		if t.StderrFlood != nil && len(t.StderrFlood.Env) == 0 {
