@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -108,43 +109,47 @@ func (c *Cell) details() string {
 	return b.String()
 }
 
-// cells shows the pairs that do not work, and the matrix: clients down, servers across.
+// cells shows the pairs that do not work, and the matrix.
 func (c *console) cells() {
-	if len(c.r.Cells) == 0 {
-		return
-	}
-	var clients, servers []string
-	at := map[[2]string]*Cell{}
 	for i := range c.r.Cells {
 		cell := &c.r.Cells[i]
-		at[[2]string{cell.Client, cell.Server}] = cell
-		if !slices.Contains(clients, cell.Client) {
-			clients = append(clients, cell.Client)
+		if cell.Works {
+			continue
 		}
-		if !slices.Contains(servers, cell.Server) {
-			servers = append(servers, cell.Server)
+		c.line(bold(c.o.Color, Fail, "DOES NOT WORK") + " " + Visible(cell.Client+" × "+cell.Server))
+		for line := range strings.Lines(cell.details()) {
+			c.line("  " + Shorten(Visible(strings.TrimSuffix(line, "\n")), 400, 0))
 		}
-		if !cell.Works {
-			c.line(bold(c.o.Color, Fail, "DOES NOT WORK") + " " + Visible(cell.Client+" × "+cell.Server))
-			for line := range strings.Lines(cell.details()) {
-				c.line("  " + Shorten(Visible(strings.TrimSuffix(line, "\n")), 400, 0))
-			}
-			c.line("")
+		c.line("")
+	}
+	if len(c.r.Cells) > 0 {
+		c.line(matrix(c.r.Cells))
+	}
+}
+
+// matrix shows cells, clients down and servers across.
+func matrix(cells []Cell) string {
+	var clients, servers []string
+	at := map[[2]string]string{}
+	for i := range cells {
+		c := &cells[i]
+		at[[2]string{c.Client, c.Server}] = c.Short()
+		if !slices.Contains(clients, c.Client) {
+			clients = append(clients, c.Client)
+		}
+		if !slices.Contains(servers, c.Server) {
+			servers = append(servers, c.Server)
 		}
 	}
 	rows := [][]string{append([]string{""}, visibleAll(servers)...)}
 	for _, client := range clients {
 		row := []string{Visible(client)}
 		for _, server := range servers {
-			text := "-"
-			if cell := at[[2]string{client, server}]; cell != nil {
-				text = cell.Short()
-			}
-			row = append(row, text)
+			row = append(row, cmp.Or(at[[2]string{client, server}], "-"))
 		}
 		rows = append(rows, row)
 	}
-	c.line(aligned(rows))
+	return aligned(rows)
 }
 
 // groupedDifferences shows differences with those together that show the same.

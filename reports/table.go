@@ -92,6 +92,12 @@ func (t *table) list() {
 	for i := range r.Besides {
 		fmt.Fprintf(&t.b, "besides: %s  %s %s\n", mark(&r.Besides[i].Outcome), r.Besides[i].ID, r.Besides[i].Sentence)
 	}
+	switch {
+	case len(r.Cells) > 0:
+		t.b.WriteString("\n" + matrix(r.Cells))
+	case len(r.Differences) > 0:
+		t.b.WriteString("\n" + differencesTable(r.Differences, r.subjectNames()))
+	}
 	t.b.WriteString("\n" + t.legend() + "\n" + r.Closing + "\n")
 }
 
