@@ -2,7 +2,7 @@
 # Judges public releases of the real server and the real SDKs, unmodified, with the failures that are known of each
 # (fixtures/baselines), and prints them side by side. Servers are judged as their target files in fixtures/targets describe
 # them, SDKs through the drivers in fixtures/python/real and fixtures/typescript/real, the high-level layer and the low-level
-# one. Last comes a session of the newest of both through the tap. `make real` calls it.
+# one. Last come a session of the newest of both through the tap, and every SDK with every server. `make real` calls it.
 #
 # usage: tools/judge-real.sh [NAME…]     (default: everything that tools/real installs; DSHCONFORM names another program)
 #
@@ -86,6 +86,9 @@ if [ -n "$all" ]; then
     echo
     "$python" tools/real/session.py --program "$program" --sdk .real/sdk-python-$newest \
         --server .real/runtime-$newest/server --baseline fixtures/baselines/runtime-$newest.yaml --out $out/session
+    noted $?
+    echo
+    $program interop --file fixtures/interop/public.yaml --report $out/interop
     noted $?
 fi
 exit $worst
