@@ -36,9 +36,7 @@ func onInterrupt(ctx context.Context, again func(os.Signal)) (_ context.Context,
 		watched = append(watched, syscall.SIGHUP)
 	}
 	signal.Notify(signals, watched...)
-	// A reader of our output that has gone makes writes fail, and does not end the run: results and exit code count.
-	broken := make(chan os.Signal, 1)
-	signal.Notify(broken, syscall.SIGPIPE)
+	heard := surviveReaders()
 	done := make(chan struct{})
 	var watch sync.WaitGroup
 	watch.Go(func() {
@@ -57,9 +55,17 @@ func onInterrupt(ctx context.Context, again func(os.Signal)) (_ context.Context,
 	})
 	return ctx, sync.OnceFunc(func() {
 		signal.Stop(signals)
-		signal.Stop(broken)
+		heard()
 		close(done)
 		watch.Wait()
 		cancel(nil)
 	})
+}
+
+// surviveReaders makes a reader of our output that has gone a failed write, and not the end of the program: results and
+// exit code count.
+func surviveReaders() (stop func()) {
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	return func() { signal.Stop(broken) }
 }

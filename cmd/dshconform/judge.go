@@ -171,6 +171,7 @@ func header(out *shown, r *reports.Run) {
 
 // conclude writes what a run came to, in every form that was asked for, and gives the exit code.
 func (j *judging) conclude(run *reports.Run, err error) (int, error) {
+	defer surviveReaders()()
 	var notRun *spec.NotRunError
 	var stopped *interrupted
 	var wrong *failure
