@@ -14,7 +14,7 @@ import (
 // What a monitor keeps does not grow with what is over: a tap runs for days.
 func TestMemoryIsBoundedByWhatIsOpen(t *testing.T) {
 	long := strings.Repeat("A long answer. ", 100)
-	const first, more = 4500, 1500 // turns, more of them than any memory of the monitor is meant for
+	const first, more = 4500, 1500         // turns, more of them than any memory of the monitor is meant for
 	for _, p := range []Profile{Receipt} { // which keeps the most; thousands of turns take long under the race detector
 		t.Run(string(p), func(t *testing.T) {
 			g := NewWithT(t)
