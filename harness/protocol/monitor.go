@@ -160,7 +160,7 @@ func (m *Monitor) other(l wire.Line, msg wire.Message) {
 	switch {
 	case msg.Error != nil || msg.Result != nil:
 		// JSON.stringify drops an id that is undefined: the reply to something without one
-		if m.anonymousReply(l) {
+		if m.requests.spend() || m.repliesToSilent(l, msg) {
 			return
 		}
 		m.violate("S-MSG-01", "a response carries the id of its request", "a response without an id", l)

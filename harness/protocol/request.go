@@ -3,7 +3,6 @@ package protocol
 import (
 	"bytes"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -184,90 +183,33 @@ func (r *requests) owed() int {
 func (m *Monitor) Client(l wire.Line) *Request {
 	msg := wire.Parse(l)
 	m.requests.clock++
-	switch {
-	case msg.Kind == wire.Request:
-		return m.request(l, msg)
-	case (msg.Kind == wire.Notification || msg.Kind == wire.Response) && !wellEncoded(l):
-		m.requests.allow(1, false) // what a strict reader makes of it has no right answer
-		return nil
-	}
 	switch msg.Kind {
+	case wire.Request:
+		return m.request(l, msg)
 	case wire.Notification:
-		if id := idIn.FindSubmatch(l.Raw); id != nil && anyCase(msg.Extra, "id") {
-			m.requests.mute(silent{line: Evidence(l), row: "S-MSG-08", id: wire.RawID(string(id[1])).Key(), expected: wrongCase})
-			break
-		}
-		m.requests.mute(silent{line: Evidence(l), row: "S-DIR-02/" + notificationVariant(msg.Method), expected: "a client notification gets no reply"})
+		m.clientNotification(l, msg)
 	case wire.Response:
-		if anyCase(msg.Extra, "method") {
-			m.requests.mute(silent{line: Evidence(l), row: "S-MSG-08", id: msg.ID.Key(), expected: wrongCase})
-			break
-		}
-		row, variant := "S-DIR-03", "unknown-id"
-		if len(m.requests.open[msg.ID.Key()]) > 0 {
-			variant = "id-in-flight"
-		}
-		if msg.Error != nil {
-			row = "S-DIR-04"
-			if msg.ID.IsNull() {
-				variant = "id-null"
-			}
-		}
-		m.requests.mute(silent{line: Evidence(l), row: row + "/" + variant, id: replyKey(msg.ID), expected: "a stray response gets no reply"})
+		m.clientResponse(l, msg)
 	case wire.Blank:
 		m.requests.mute(silent{line: Evidence(l), row: "S-FRM-02", expected: "a blank line gets no reply"})
 	case wire.Junk:
 		m.clientJunk(l, msg)
 	case wire.Other:
-		if id := idIn.FindSubmatch(l.Raw); id != nil && anyCase(msg.Extra, "id", "method") {
-			m.requests.mute(silent{line: Evidence(l), row: "S-MSG-08", id: wire.RawID(string(id[1])).Key(), expected: wrongCase})
-			break
+		if !m.misnamed(l, msg, "id", "method") {
+			m.requests.allow(1, false) // no frame; what a reply would be is not settled
 		}
-		m.requests.allow(1, false) // no frame; what a reply would be is not settled
 	}
 	return nil
 }
 
-const wrongCase = "a member in another case is none of a frame's"
-
-// anyCase reports whether a name among names is one of want but for its case.
-func anyCase(names []string, want ...string) bool {
-	for _, n := range names {
-		for _, w := range want {
-			if strings.EqualFold(n, w) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// replyKey is the key that a reply to a line with this id would carry; null says
-// nothing about whom a reply is for.
-func replyKey(id wire.ID) string {
-	if id.IsString() || id.IsNumber() {
-		return id.Key()
-	}
-	return ""
-}
-
-func notificationVariant(method string) string {
-	switch method {
-	case MethodInitialize, MethodShutdown:
-		return method
-	case MethodPrompt:
-		return "prompt"
-	}
-	return "unknown"
-}
-
 func (m *Monitor) request(l wire.Line, msg wire.Message) *Request {
 	q := &Request{Line: Evidence(l), ID: msg.ID, Method: msg.Method, afterShutdown: m.ending.shutdownSent}
+	plain := msg.MethodIsString && msg.V2() && wellEncoded(l) // a request to every reader
 	// Whether a last line without LF is served has no right answer.
-	q.Owed = l.Terminated() && msg.MethodIsString && msg.V2() && wellEncoded(l) && (msg.ID.IsString() || msg.ID.Exact()) && !m.ending.shutdownSent
+	q.Owed = plain && l.Terminated() && (msg.ID.IsString() || msg.ID.Exact()) && !m.ending.shutdownSent
 	q.slow = slices.Contains([]string{MethodInitialize, MethodPrompt, MethodShutdown}, msg.Method)
-	if !msg.ID.IsString() && !msg.ID.IsNumber() || !wellEncoded(l) || !msg.V2() || !msg.MethodIsString {
-		q.replies = m.requests.allow(1, q.slow) // a reply may carry null: the line may be none of a request's
+	if !plain || !msg.ID.IsString() && !msg.ID.IsNumber() {
+		q.replies = m.requests.allow(1, q.slow) // a reply may carry null
 	}
 	switch msg.Method {
 	case MethodPrompt:

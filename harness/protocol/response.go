@@ -113,7 +113,7 @@ func (m *Monitor) unmatched(l wire.Line, msg wire.Message) *Request {
 	if q := m.inexact(msg.ID); q != nil {
 		return q
 	}
-	if unusable && m.anonymousReply(l) {
+	if unusable && m.repliesToSilent(l, msg) {
 		return nil
 	}
 	if first, again := m.requests.done[msg.ID.Key()]; again {
@@ -136,9 +136,15 @@ func sameAnswer(a, b wire.Line) bool {
 // refusesUnread reports whether a response refuses a request whose id could not be
 // read, in the words of JSON-RPC: a parse error or an invalid request, under null.
 func refusesUnread(msg wire.Message) bool {
+	code := errorCode(msg)
+	return msg.ID.IsNull() && (code == codeParseError || code == codeInvalidRequest)
+}
+
+// errorCode is the code of an error response, 0 where there is none.
+func errorCode(msg wire.Message) int64 {
 	e, _ := wire.AsObject(msg.Error)
 	code, _ := e.Int("code")
-	return msg.ID.IsNull() && (code == codeParseError || code == codeInvalidRequest)
+	return code
 }
 
 // inexact is an open request whose id can't be held exactly, and of which answers may
@@ -171,20 +177,16 @@ func (m *Monitor) onlyCandidate() *Request {
 	return only
 }
 
-// anonymousReply deals with a reply that names no request: null or no id. It
-// reports whether it is accounted for.
-func (m *Monitor) anonymousReply(l wire.Line) bool {
-	if m.requests.spend() {
-		return true
-	}
+// repliesToSilent blames a reply that names no request on the line that it most likely
+// answers, one that must get no reply. It reports whether there is such a line.
+func (m *Monitor) repliesToSilent(l wire.Line, msg wire.Message) bool {
 	at := m.requests.likeliest()
 	if at < 0 {
 		return false
 	}
 	s := m.requests.silent[at]
 	m.requests.silent = slices.Delete(m.requests.silent, at, at+1)
-	e, _ := wire.AsObject(wire.Parse(l).Error)
-	if code, _ := e.Int("code"); code == codeParseError && strings.HasPrefix(s.row, "S-DIR-02/") {
+	if errorCode(msg) == codeParseError && strings.HasPrefix(s.row, "S-DIR-02/") {
 		s.row, s.expected = "S-FRM-05", "a line that can't be read gets no reply" // the server holds it for malformed
 	}
 	m.violate(s.row, s.expected, "a reply without a usable id", s.line, l)
