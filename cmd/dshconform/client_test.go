@@ -82,12 +82,12 @@ func TestClientFailureReadsWell(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
 	driver := refclientLine("--fault", "request-with-pending-id-settles")
-	r := dshconform(t, "client", "--report", dir, "--label", "DIR", "--timeout-scale", "0.5", "--driver", driver)
+	r := dshconform(t, "client", "--report", dir, "--label", "DIR", "--timeout-scale", "2", "--driver", driver)
 	g.Expect(r.code).To(Equal(1), "%s%s", r.out, r.err)
 	g.Expect(r.out).To(And(ContainSubstring("C-DIR-04"), ContainSubstring("expected: a stray request under the id of the call in flight does not settle it"),
 		ContainSubstring("actual: "), ContainSubstring("source: "), ContainSubstring("dshconform/stray")))
 	g.Expect(lastLine(r.out)).To(MatchRegexp(`^does not conform: 1 failed; \d+ of \d+ MUSTs exercised`))
-	repeat := binary + " client --profile directional --driver " + reports.ShellQuote(driver) + " --timeout-scale 0.5 --id C-DIR-04"
+	repeat := binary + " client --profile directional --driver " + reports.ShellQuote(driver) + " --timeout-scale 2 --id C-DIR-04"
 	g.Expect(r.out).To(ContainSubstring(repeat))
 	for _, q := range results(t, dir).Requirements {
 		if q.ID == "C-DIR-04" {
@@ -136,7 +136,7 @@ func TestProfileOfADriver(t *testing.T) {
 	r := dshconform(t, "client", "--id", "C-OUT-05", "--driver", refclientLine("--profile", "receipt"))
 	g.Expect(r.code).To(Equal(0), r.out+r.err)
 	g.Expect(r.out).To(ContainSubstring("the receipt profile is the one that the driver names"))
-	r = dshconform(t, "client", "--id", "C-DIR-04", "--profile", "accepted", "--driver", refclientLine("--profile", "receipt"), "--timeout-scale", "0.2")
+	r = dshconform(t, "client", "--id", "C-DIR-04", "--profile", "accepted", "--driver", refclientLine("--profile", "receipt"))
 	g.Expect(r.out).To(And(ContainSubstring("the driver names the receipt profile, not accepted"), ContainSubstring("run instead: "+binary+" client --profile receipt")))
 }
 

@@ -52,7 +52,7 @@ func TestDriverThatCannotBeRun(t *testing.T) {
 		t.Run(command, func(t *testing.T) {
 			g := NewWithT(t)
 			dir := t.TempDir()
-			r := dshconform(t, "client", "--timeout-scale", "0.1", "--report", dir, "--driver", command)
+			r := dshconform(t, "client", "--timeout-scale", "0.2", "--report", dir, "--driver", command)
 			g.Expect(r.code).To(Equal(3), r.out+r.err)
 			g.Expect(r.err).To(ContainSubstring(says))
 			res := results(t, dir)
@@ -68,7 +68,7 @@ func TestTroubleInTheMiddle(t *testing.T) {
 	ids := []string{"C-DIR-03", "C-DIR-04", "C-IDS-02/id-null"} // two prompts each
 	judge := func(t *testing.T, trouble string) (ran, *reports.Run) {
 		dir := t.TempDir()
-		r := dshconform(t, "client", "--timeout-scale", "0.2", "--report", dir, "--id", strings.Join(ids, ","),
+		r := dshconform(t, "client", "--timeout-scale", "0.5", "--report", dir, "--id", strings.Join(ids, ","),
 			"--env", troubleVariable+"="+trouble, "--driver", reports.ShellQuote(os.Args[0]))
 		nothingLeft(t)
 		return r, results(t, dir)

@@ -54,7 +54,7 @@ func TestDriverCheckOfWhatIsNoDriver(t *testing.T) {
 	} {
 		t.Run(command, func(t *testing.T) {
 			g := NewWithT(t)
-			r := dshconform(t, "driver", "check", "--timeout-scale", "0.1", command)
+			r := dshconform(t, "driver", "check", "--timeout-scale", "0.2", command)
 			g.Expect(r.code).To(Equal(3), r.out+r.err)
 			g.Expect(r.out).To(ContainSubstring(says))
 		})

@@ -99,7 +99,7 @@ func TestSubjectThatCannotBeRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			dir := t.TempDir()
-			r := dshconform(t, append([]string{"server", "--timeout-scale", "0.02", "--report", dir, "--"}, tc.command...)...)
+			r := dshconform(t, append([]string{"server", "--timeout-scale", "0.1", "--report", dir, "--"}, tc.command...)...)
 			g.Expect(r.code).To(Equal(3), "%s%s", r.out, r.err)
 			g.Expect(r.err).To(HavePrefix("dshconform: could not run the subject: "))
 			g.Expect(firstLine(r.err)).NotTo(BeEmpty())
@@ -127,7 +127,7 @@ func TestSubjectThatSpeaksNonsense(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			dir := t.TempDir()
-			r := dshconform(t, append([]string{"server", "--timeout-scale", "0.02", "--report", dir, "--"}, command...)...)
+			r := dshconform(t, append([]string{"server", "--timeout-scale", "0.1", "--report", dir, "--"}, command...)...)
 			g.Expect(r.code).To(BeElementOf(1, 3), "%s%s", r.out, r.err)
 			g.Expect(results(t, dir).Exit).To(Equal(r.code))
 			nothingLeft(t, "31415927")

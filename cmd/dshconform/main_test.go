@@ -30,6 +30,9 @@ func TestMain(m *testing.M) {
 	if stuck := os.Getenv(stuckVariable); stuck != "" {
 		os.Exit(serveAndGetStuck(stuck))
 	}
+	if after := os.Getenv(diesVariable); after != "" {
+		os.Exit(serveAndDie(after))
+	}
 	if trouble := os.Getenv(troubleVariable); trouble != "" {
 		os.Exit(driveWithTrouble(trouble))
 	}
@@ -56,32 +59,45 @@ func TestMain(m *testing.M) {
 // and makes the file that the variable names when it does.
 const stuckVariable = "DSHCONFORM_TEST_STUCK"
 
-// stuckAfter is how many lines the subject serves before it gets stuck: the handshake and a few specs. The variable
-// says another number.
-const (
-	stuckAfter         = 30
-	stuckAfterVariable = "DSHCONFORM_TEST_STUCK_AFTER"
-)
+// diesVariable does so too, with one that ends after as many lines as the variable says.
+const diesVariable = "DSHCONFORM_TEST_DIES"
+
+// stuckAfter is how many lines the subject serves before it gets stuck: the handshake and a few specs.
+const stuckAfter = 30
 
 func serveAndGetStuck(file string) int {
-	r := &stuckReader{file: file, after: stuckAfter}
-	if n, err := strconv.Atoi(os.Getenv(stuckAfterVariable)); err == nil {
-		r.after = n
+	return serveAndThen(stuckAfter, func() {
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		select {}
+	})
+}
+
+func serveAndDie(after string) int {
+	n, err := strconv.Atoi(after)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
+	return serveAndThen(n, func() { os.Exit(7) })
+}
+
+func serveAndThen(after int, trouble func()) int {
+	r := &countingReader{after: after, trouble: trouble}
 	return refserver.Run(context.Background(), refserver.Options{Stdin: r, Stdout: os.Stdout, Stderr: os.Stderr})
 }
 
-type stuckReader struct {
-	file         string
+// countingReader reads stdin up to some line, and then has its trouble brought about.
+type countingReader struct {
 	lines, after int
+	trouble      func()
 }
 
-func (r *stuckReader) Read(p []byte) (int, error) {
+func (r *countingReader) Read(p []byte) (int, error) {
 	if r.lines > r.after {
-		if err := os.WriteFile(r.file, nil, 0o600); err != nil {
-			return 0, err
-		}
-		select {}
+		r.trouble()
 	}
 	n, err := os.Stdin.Read(p)
 	r.lines += bytes.Count(p[:n], []byte{'\n'})

@@ -99,7 +99,7 @@ func TestFaultsShowAsDifferences(t *testing.T) {
 		t.Run(tc.fault, func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			r := parityOf(t, tc.profile, tc.fault, "--id", tc.id, "--json", "--timeout-scale", "0.5")
+			r := parityOf(t, tc.profile, tc.fault, "--id", tc.id, "--json")
 			g.Expect(r.code).To(Equal(1), "%s%s", r.out, r.err)
 			var res reports.Run
 			g.Expect(json.Unmarshal([]byte(r.out), &res)).To(Succeed())
@@ -139,7 +139,7 @@ func TestDifferenceReadsWell(t *testing.T) {
 // A client that hangs costs its deadline; the rest of the scenario is played with another driver.
 func TestHangIsADifference(t *testing.T) {
 	g := NewWithT(t)
-	r := parityOf(t, "directional", "error-without-code-hangs", "--id", "P-ERR-02", "--json", "--timeout-scale", "0.2")
+	r := parityOf(t, "directional", "error-without-code-hangs", "--id", "P-ERR-02", "--json", "--timeout-scale", "0.5")
 	g.Expect(r.code).To(Equal(1), "%s%s", r.out, r.err)
 	var res reports.Run
 	g.Expect(json.Unmarshal([]byte(r.out), &res)).To(Succeed())
@@ -155,7 +155,7 @@ func TestParityBaseline(t *testing.T) {
 	g := NewWithT(t)
 	file := filepath.Join(t.TempDir(), "known.yaml")
 	compare := func(fault string, args ...string) ran {
-		return parityOf(t, "directional", fault, append([]string{"--id", "P-RSP-01", "--baseline", file, "--timeout-scale", "0.5"}, args...)...)
+		return parityOf(t, "directional", fault, append([]string{"--id", "P-RSP-01", "--baseline", file}, args...)...)
 	}
 	g.Expect(compare("blocks-joined-by-newlines", "--update-baseline").code).To(Equal(1))
 	r := compare("blocks-joined-by-newlines")
