@@ -2,7 +2,6 @@ package parity
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,13 +64,7 @@ func Run(ctx context.Context, cfg Config) (*reports.Run, error) {
 // ended is the run as it stands where it ends early.
 func (r *runner) ended(ctx context.Context, err error, unreached string) (*reports.Run, error) {
 	r.close()
-	var notRun *spec.NotRunError
-	if !errors.As(err, &notRun) {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		unreached = "the run was interrupted"
-	}
+	unreached, err = spec.Early(ctx, err, unreached)
 	return r.result(false, unreached), err
 }
 

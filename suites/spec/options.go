@@ -1,6 +1,9 @@
 package spec
 
 import (
+	"context"
+	"errors"
+
 	"github.com/dshconform/dshconform/harness/protocol"
 	"github.com/dshconform/dshconform/reports"
 	"github.com/dshconform/dshconform/suites/requirements"
@@ -68,3 +71,17 @@ type NotRunError struct{ Err error }
 
 func (e *NotRunError) Error() string { return e.Err.Error() }
 func (e *NotRunError) Unwrap() error { return e.Err }
+
+// Early tells apart why a run ended before its end: the subject could not be run, for
+// which unreached stands beside what has no outcome, or somebody stopped it. It gives
+// the words for what was not reached, and the error of the run.
+func Early(ctx context.Context, err error, unreached string) (string, error) {
+	var notRun *NotRunError
+	if errors.As(err, &notRun) {
+		return unreached, err
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return "the run was interrupted", err
+}
