@@ -32,8 +32,9 @@ func pairsOf(profiles ...string) (args []string) {
 // The reference endpoints of a profile work together, and those of different profiles do not, which violates nothing.
 func TestReferenceEndpointsTogether(t *testing.T) {
 	g := NewWithT(t)
-	dir := filepath.Join(t.TempDir(), "out")
-	r := dshconform(t, append([]string{"interop", "--report", dir}, pairsOf(requirements.Profiles()...)...)...)
+	at := t.TempDir()
+	dir := filepath.Join(at, "out")
+	r := invocation{dir: at, args: append([]string{"interop", "--report", "out"}, pairsOf(requirements.Profiles()...)...)}.run(t)
 	g.Expect(r.code).To(Equal(1), "%s%s", r.out, r.err)
 	g.Expect(lastLine(r.out)).To(MatchRegexp(`^6 of 9 pairs do not work; \d+ rows judged in what they said$`))
 	g.Expect(r.out).To(MatchRegexp(`(?m)^ +directional +accepted +receipt$`))

@@ -162,6 +162,9 @@ func (c *cell) command() (*harness.ServerCommand, target.Prepared, error) {
 		record = filepath.Join(dir, name)
 		c.Transcripts = append(c.Transcripts, "transcripts/"+name)
 	}
+	if record, err = filepath.Abs(record); err != nil { // the tap runs where the SDK starts it
+		return nil, run, fmt.Errorf("find the place of the recording: %w", err)
+	}
 	c.recordings = append(c.recordings, record)
 	argv := []string{c.r.cfg.Program, "tap", "--quiet", "--profile", string(c.profile), "--record", record, "--process-cwd", run.Dir}
 	for _, v := range append([]string{"HOME=" + run.Home, "TMPDIR=" + run.Temp}, run.Set...) {
