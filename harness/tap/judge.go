@@ -163,6 +163,9 @@ func (j *Judge) server(l wire.Line) {
 		j.end.answered = &kept
 	case o.Answered.Method == protocol.MethodPrompt && !j.shaped:
 		j.spoken, j.shaped = protocol.ShapeOf(o.Message)
+		if protocol.HasShapeOf(o.Message, j.o.Monitor.Profile) {
+			j.spoken = j.o.Monitor.Profile // a hybrid has the form of several
+		}
 	}
 }
 

@@ -41,6 +41,7 @@ const (
 	turnStart   = `< {"jsonrpc":"2.0","method":"session.event","params":{"sessionId":"s","event":{"type":"turn/start","seq":0,"time":1796050026712,"data":{"turn":1}}}}`
 	turnEnd     = `< {"jsonrpc":"2.0","method":"session.event","params":{"sessionId":"s","event":{"type":"turn/end","seq":1,"time":1796050026712,"data":{"turn":1,"reason":{"kind":"completed"}}}}}`
 	settledD    = `< {"jsonrpc":"2.0","id":3,"result":{"status":"ok","reason":{"kind":"completed"}}}`
+	settledH    = `< {"jsonrpc":"2.0","id":3,"result":{"messageId":"m","status":"ok","reason":{"kind":"completed"}}}`
 	settledA    = `< {"jsonrpc":"2.0","id":3,"result":{"accepted":true}}`
 	finishedA   = `< {"jsonrpc":"2.0","method":"session.finished","params":{"sessionId":"s","status":"ok","reason":{"kind":"completed"}}}`
 	shutdown    = `> {"jsonrpc":"2.0","id":4,"method":"shutdown"}`
@@ -157,6 +158,9 @@ func TestProfileIsFound(t *testing.T) {
 	}{
 		"by the answer, directional": {"", []string{prompt, turnStart, turnEnd, settledD}, "", protocol.Directional, protocol.Directional},
 		"by the answer, accepted":    {"", []string{prompt, turnStart, turnEnd, finishedA, settledA}, "", protocol.Accepted, protocol.Accepted},
+		"a hybrid that settles":      {"", []string{prompt, turnStart, turnEnd, settledH}, "", protocol.Directional, protocol.Directional},
+		"a hybrid that queues":       {"", []string{prompt, turnStart, settledH, turnEnd}, "", protocol.Receipt, protocol.Receipt},
+		"a hybrid by its header":     {`,"profile":"receipt"`, []string{prompt, turnStart, turnEnd, settledH}, "", protocol.Receipt, protocol.Receipt},
 		"by the header":              {`,"profile":"accepted"`, []string{initialize, initialized}, "", protocol.Accepted, ""},
 		"against the header":         {`,"profile":"accepted"`, []string{initialize, initialized}, protocol.Receipt, protocol.Receipt, ""},
 		"by a status":                {"", []string{initialize, initialized, idle}, "", protocol.Receipt, ""},
