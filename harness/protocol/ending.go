@@ -9,9 +9,11 @@ import (
 // ending is what the monitor knows of the end of the process.
 type ending struct {
 	shutdownSent     bool
+	shutdown         wire.Line // the last one
 	shutdownAnswered bool
 	quiet            *wire.Line // the response after which nothing more was owed
 	quieted          bool       // there was one
+	around           *wire.Line // the first line of a prompt behind the shutdown, whose turn may start yet
 	cut              bool       // EOF, a signal or a client that reads no more: the last line may lack its end
 	inputClosed      bool       // EOF
 	signalled        bool       // by the client: nothing is owed any more
@@ -34,9 +36,10 @@ func (m *Monitor) Signalled() {
 	m.cutTurns()
 }
 
-func (m *Monitor) shutdownSent(*Request) {
+func (m *Monitor) shutdownSent(q *Request) {
 	m.ending.shutdownSent, m.ending.endsTurns = true, true
-	m.ending.quiet = nil
+	m.ending.shutdown = q.Line
+	m.ending.quiet, m.ending.around = nil, nil
 	m.cutTurns()
 	for _, q := range m.requests.order {
 		q.atShutdown = q.atShutdown || q.prompt && q.Owed
@@ -95,13 +98,57 @@ func (m *Monitor) afterTheEnd(l wire.Line) {
 	if msg.Kind == wire.Response && (len(m.requests.open[msg.ID.Key()]) > 0 || m.requests.mayReply()) {
 		return // the reply to something sent behind the shutdown: observed elsewhere
 	}
+	if late := m.promptedTooLate(msg); late != nil {
+		switch {
+		case startsTurn(msg):
+			m.violate("S-SHD-06", "a prompt behind a shutdown runs no turn", "its turn starts", late.Line, last, l)
+			m.ending.quiet, m.ending.around = nil, nil
+		case m.ending.around == nil:
+			kept := Evidence(l)
+			m.ending.around = &kept
+		}
+		return
+	}
 	if msg.Method == NotificationSubagentFinished {
 		m.violate("S-SHD-05", "subagent.finished of an aborted child comes before the shutdown's response", "it comes after", last, l)
 		m.ending.quiet = nil
 		return
 	}
-	m.violate("S-SHD-02", "nothing is written after the last owed response", "another line", last, l)
-	m.ending.quiet = nil // once is enough
+	m.spokeOn(l)
+}
+
+// spokeOn reports a line behind the last owed response. Once is enough.
+func (m *Monitor) spokeOn(l wire.Line) {
+	m.violate("S-SHD-02", "nothing is written after the last owed response", "another line", *m.ending.quiet, l)
+	m.ending.quiet, m.ending.around = nil, nil
+}
+
+func startsTurn(msg wire.Message) bool {
+	params, _ := wire.AsObject(msg.Params)
+	event, _ := params.Object("event")
+	kind, _ := event.String("type")
+	return msg.Method == NotificationEvent && kind == EventTurnStart
+}
+
+// promptedTooLate gives the prompt behind the shutdown that a notification is of, nil
+// where it is of none.
+func (m *Monitor) promptedTooLate(msg wire.Message) *Request {
+	params, ok := wire.AsObject(msg.Params)
+	if !ok || msg.Kind != wire.Notification {
+		return nil
+	}
+	for _, member := range []string{"sessionId", "parentSessionId"} {
+		id, isString := params.String(member)
+		if s := m.sessions[id]; !isString || s == nil {
+			continue
+		}
+		for _, q := range m.root(id).prompts {
+			if q.afterShutdown {
+				return q
+			}
+		}
+	}
+	return nil
 }
 
 // Ended says how the conversation ended.
@@ -115,6 +162,9 @@ type Ended struct {
 
 // End judges what is still owed when stdout has ended.
 func (m *Monitor) End(e Ended) []Violation {
+	if m.ending.around != nil {
+		m.spokeOn(*m.ending.around)
+	}
 	if e.Told && !e.Partial && !m.ending.signalled && !m.o.Joined {
 		if m.ending.quieted && m.o.Profile.Settles() {
 			m.apply("S-SHD-02") // nothing came, up to the end, or it was told
@@ -134,7 +184,7 @@ func (m *Monitor) unanswered() {
 		switch {
 		case q.prompt && m.ending.shutdownSent:
 			m.apply("S-SHD-04")
-			m.violate("S-SHD-04", "a prompt in flight gets one response before the process exits", "none", q.Line)
+			m.violate("S-SHD-04", "a prompt in flight gets one response before the process exits", "none", q.Line, m.ending.shutdown)
 		case q.prompt:
 			// EOF: whether a turn in flight is answered has no right answer
 		case m.ending.inputClosed && !m.ending.shutdownSent:

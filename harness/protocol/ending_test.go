@@ -17,6 +17,7 @@ func TestSmallestEndings(t *testing.T) {
 		receipt  = `< {"jsonrpc":"2.0","id":"p","result":{"messageId":"m"}}` + "\n"
 		shutdown = `> {"jsonrpc":"2.0","id":"q","method":"shutdown"}` + "\n"
 		bye      = `< {"jsonrpc":"2.0","id":"q","result":{}}` + "\n"
+		woken    = `< {"jsonrpc":"2.0","method":"session/woken","params":{"sessionId":"s"}}` + "\n"
 		told     = "! told"
 		turn     = prompt + starts
 	)
@@ -36,6 +37,8 @@ func TestSmallestEndings(t *testing.T) {
 		{"the same where nothing forbids it", shutdown + bye + `< {"jsonrpc":"2.0","method":"bye","params":{}}` + "\n" + told, Receipt, nil},
 		{"an answer to what came behind the shutdown", shutdown + ask + bye + `< {"jsonrpc":"2.0","id":"a","error":{"code":1,"message":"m"}}` + "\n" + told, Directional, nil},
 		{"a prompt behind the shutdown gets none", shutdown + prompt + bye + told, Directional, nil},
+		{"a prompt behind the shutdown runs", shutdown + prompt + bye + woken + starts + ends + told, Directional, []string{"S-SHD-06"}},
+		{"a prompt behind the shutdown is queued and told of", shutdown + prompt + bye + woken + told, Directional, []string{"S-SHD-02"}},
 		{"a last frame that is cut", shutdown + `< {"jsonrpc":"2.0","id":"q","res\LF` + "\n" + told, Receipt, []string{"S-FLS-02", "S-SHD-01"}},
 		{"last words that are no frame", shutdown + bye + `< goodbye\LF` + "\n" + told, Receipt, []string{"S-FRM-01"}},
 	} {
