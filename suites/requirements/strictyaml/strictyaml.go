@@ -14,6 +14,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -141,8 +142,12 @@ func parent(p string) string {
 func located(name string, err error) error {
 	e := &Error{File: name, Message: firstLine(err.Error()), Err: err}
 	var ye yaml.Error
+	var wrongType *yaml.TypeError
 	if errors.As(err, &ye) {
 		e.Message = firstLine(ye.GetMessage())
+		if errors.As(err, &wrongType) && wrongType.DstType != nil {
+			e.Message = "this has to be " + inWords(wrongType.DstType)
+		}
 		if tok := ye.GetToken(); tok != nil && tok.Position != nil {
 			e.Line, e.Column = tok.Position.Line, tok.Position.Column
 		}
@@ -190,4 +195,24 @@ func (v *aliasVisitor) Visit(n ast.Node) ast.Visitor {
 		v.found = n.GetToken()
 	}
 	return v
+}
+
+// inWords is what the YAML of a Go type is called.
+func inWords(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return inWords(t.Elem())
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a string"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "an integer"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	}
+	return "a mapping"
 }

@@ -25,7 +25,7 @@ func TestErrorsSayWhere(t *testing.T) {
 		"nested":           {"schema: x\nknown:\n  - id: a\n    ids: b\n", "unknown field", 4},
 		"duplicate":        {"schema: x\nschema: y\n", "already defined", 2},
 		"type":             {"schema: x\nknown: yes please\n", "", 2},
-		"bool":             {"known:\n  - id: a\n    flaky: often\n", "", 3},
+		"bool":             {"known:\n  - id: a\n    flaky: often\n", "true or false", 3},
 		"syntax":           {"schema: x\n  label: [\n", "", 1},
 		"unclosed":         {"schema: \"x\n", "", 1},
 		"empty":            {"", "empty", 1},
