@@ -30,6 +30,9 @@ func TestMain(m *testing.M) {
 	if stuck := os.Getenv(stuckVariable); stuck != "" {
 		os.Exit(serveAndGetStuck(stuck))
 	}
+	if os.Getenv(hybridVariable) != "" {
+		os.Exit(serveAsHybrid())
+	}
 	if after := os.Getenv(diesVariable); after != "" {
 		os.Exit(serveAndDie(after))
 	}
@@ -58,6 +61,20 @@ func TestMain(m *testing.M) {
 // stuckVariable makes the test's own executable a subject: the reference server, which stops reading after some lines
 // and makes the file that the variable names when it does.
 const stuckVariable = "DSHCONFORM_TEST_STUCK"
+
+// hybridVariable does so too, with one whose receipts have the form of a settled prompt besides.
+const hybridVariable = "DSHCONFORM_TEST_HYBRID"
+
+func serveAsHybrid() int {
+	return refserver.Run(context.Background(), refserver.Options{Profile: refserver.Receipt, Stdin: os.Stdin, Stdout: hybridWriter{}, Stderr: os.Stderr})
+}
+
+type hybridWriter struct{}
+
+func (hybridWriter) Write(p []byte) (int, error) {
+	_, err := os.Stdout.Write(bytes.ReplaceAll(p, []byte(`"result":{"messageId":`), []byte(`"result":{"status":"ok","reason":{"kind":"completed"},"messageId":`)))
+	return len(p), err
+}
 
 // diesVariable does so too, with one that ends after as many lines as the variable says.
 const diesVariable = "DSHCONFORM_TEST_DIES"

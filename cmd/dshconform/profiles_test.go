@@ -31,6 +31,22 @@ func TestAutoFindsTheProfile(t *testing.T) {
 	}
 }
 
+// What has the form of two profiles is told by when it comes, and whoever named the other one hears of it.
+func TestProfileOfAHybrid(t *testing.T) {
+	g := NewWithT(t)
+	judge := func(args ...string) ran {
+		return dshconform(t, append(append([]string{"server", "--label", "TRN"}, args...), "--env", hybridVariable+"=1", "--", os.Args[0])...)
+	}
+	r := judge("--profile", "auto")
+	g.Expect(r.code).To(BeZero(), "%s%s", r.out, r.err)
+	g.Expect(firstLine(r.out)).To(ContainSubstring("profile receipt"))
+	g.Expect(r.out).To(MatchRegexp(`found by itself: .*, before its turn was over`))
+	g.Expect(r.out).To(ContainSubstring("beyond the protocol: session/prompt result.status"))
+	r = judge()
+	g.Expect(r.code).To(Equal(1), "%s%s", r.out, r.err)
+	g.Expect(r.out).To(And(ContainSubstring("in the form of the receipt profile, not of directional"), ContainSubstring("run instead: "+binary+" server --profile receipt")))
+}
+
 func TestAutoThatCannotTell(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args []string

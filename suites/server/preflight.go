@@ -145,7 +145,7 @@ func (r *runner) firstPrompt(ctx context.Context, s *harness.Server) {
 	}
 	r.first = firstAnswer{m, early}
 	r.modelReached(t, s)
-	if p, ok := protocol.ShapeOf(m); ok && !protocol.HasShapeOf(m, r.cfg.Profile) {
+	if p, _, err := r.first.profile(); err == nil && p != r.cfg.Profile && (early || !protocol.HasShapeOf(m, r.cfg.Profile)) {
 		r.profileNote = fmt.Sprintf("the first prompt was answered in the form of the %s profile, not of %s", p, r.cfg.Profile)
 		r.spoken = p
 	}
