@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -55,7 +54,7 @@ the homes of toolchains and a HOME of its own. --env and --inherit-env add to it
 func (f *clientFlags) add() {
 	f.set.StringVar(&f.driver, "driver", "", "`command` line of the SDK's driver, shell-quoted (required)")
 	f.addProfile(protocol.Directional, "the driver's, else directional")
-	f.addProcess("driver")
+	f.addTo(f.set, "driver")
 	f.addJudging()
 }
 
@@ -93,7 +92,7 @@ func (f *clientFlags) check() (protocol.Profile, error) {
 	if _, err := harness.ParseDriver(f.driver); err != nil {
 		return "", misuse("--driver: %w", err)
 	}
-	if err := f.checkEnvironment(); err != nil {
+	if err := f.checkProcess(); err != nil {
 		return "", err
 	}
 	return f.clientProfile()
@@ -101,27 +100,18 @@ func (f *clientFlags) check() (protocol.Profile, error) {
 
 // client runs the suite. Where the profile is the driver's word, so is what the selection comes to.
 func (j *judging) client(ctx context.Context, f *clientFlags, implemented map[string]bool) (*reports.Run, error) {
-	driver, err := driverOptions(j.Program, j.Scratch, f.driver, f.timeoutScale, f.env, f.inherit)
+	driver, err := driverOptions(j.Program, j.Scratch, f.driver, &f.processFlags)
 	if err != nil {
 		return nil, err
 	}
-	if driver.Command.Dir, err = os.Getwd(); err != nil {
-		return nil, failed("finding the working directory: %w", err)
-	}
 	again := repeater{flags: j.flags, role: requirements.Client, own: clientOwn, seed: j.Seed}
 	j.Repeat = func(ids ...string) string { return again.ids(ids...) }
-	j.Begun = func(r *reports.Run) {
-		j.keep.save(r)
-		header(j.out, r)
-		j.out.wait(j.count)
-	}
+	j.Begun = j.begun
 	return client.Run(ctx, client.Config{
 		Options: j.Options, Driver: driver.Command, Instead: again.instead,
 		Greeted: func(o *spec.Options) error {
 			again.profile = o.Profile
-			err := j.choose(o.Profile, implemented)
-			o.Select = j.Select
-			return err
+			return j.greeted(o, implemented)
 		},
 	})
 }

@@ -38,9 +38,8 @@ one to start from, ` + "`check`" + ` tests one alone.`,
 
 // driverCheckFlags are the flags of `dshconform driver check`.
 type driverCheckFlags struct {
-	timeoutScale float64
-	env, inherit []string
-	json         bool
+	processFlags
+	json bool
 }
 
 func driverCheckCommand(code *int) *cobra.Command {
@@ -63,33 +62,38 @@ started, or did not answer hello.`,
 	}
 	s := c.Flags()
 	s.SortFlags = false
-	s.Float64Var(&f.timeoutScale, "timeout-scale", 1, "`factor` for all deadlines")
-	s.StringArrayVar(&f.env, "env", nil, "`NAME=VALUE` for the driver's environment, repeated for several")
-	s.StringSliceVar(&f.inherit, "inherit-env", nil, "`NAME` of a variable of yours to pass on, repeated for several")
+	f.addTo(s, "driver")
 	s.BoolVar(&f.json, "json", false, "print what the driver says of itself and the findings as JSON")
 	return c
 }
 
 // driverOptions are how a driver is started: in the caller's directory, in an environment that is built up.
-func driverOptions(program, scratch, line string, timeoutScale float64, env, inherit []string) (client.DriverOptions, error) {
+func driverOptions(program, scratch, line string, f *processFlags) (client.DriverOptions, error) {
 	argv, err := client.ParseDriver(line)
 	if err != nil {
 		return client.DriverOptions{}, misuse("%w", err)
 	}
-	o := process.EnvOptions{Home: filepath.Join(scratch, "home"), TempDir: filepath.Join(scratch, "tmp"), Set: env, Inherit: inherit}
+	o := process.EnvOptions{Home: filepath.Join(scratch, "home"), TempDir: filepath.Join(scratch, "tmp"), Set: f.env, Inherit: f.inherit}
 	for _, dir := range []string{o.Home, o.TempDir} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return client.DriverOptions{}, failed("make a directory for the driver: %w", err)
 		}
 	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return client.DriverOptions{}, failed("find the working directory: %w", err)
+	}
 	return client.DriverOptions{
-		Command:   process.Command{Argv: argv, Env: process.Environment(o), Supervisor: []string{program, supervise.Command}},
-		Deadlines: deadline.New(timeoutScale),
+		Command:   process.Command{Argv: argv, Dir: dir, Env: process.Environment(o), Supervisor: []string{program, supervise.Command}},
+		Deadlines: deadline.New(f.timeoutScale),
 	}, nil
 }
 
 // checkDriver checks a driver and prints what it finds as it is found.
 func checkDriver(c *cobra.Command, f *driverCheckFlags, line string) (int, error) {
+	if err := f.checkProcess(); err != nil {
+		return 0, err
+	}
 	program, err := os.Executable()
 	if err != nil {
 		return 0, failed("find this program: %w", err)
@@ -99,7 +103,7 @@ func checkDriver(c *cobra.Command, f *driverCheckFlags, line string) (int, error
 		return 0, failed("make a scratch directory: %w", err)
 	}
 	defer os.RemoveAll(scratch)
-	options, err := driverOptions(program, scratch, line, f.timeoutScale, f.env, f.inherit)
+	options, err := driverOptions(program, scratch, line, &f.processFlags)
 	if err != nil {
 		return 0, err
 	}

@@ -59,7 +59,8 @@ func TestDriverCheckOfWhatIsNoDriver(t *testing.T) {
 			g.Expect(r.out).To(ContainSubstring(says))
 		})
 	}
-	for _, wrong := range [][]string{{"driver", "check"}, {"driver", "check", ""}, {"driver", "check", "a 'b"}, {"driver", "init", "cobol", "x"}} {
+	for _, wrong := range [][]string{{"driver", "check"}, {"driver", "check", ""}, {"driver", "check", "a 'b"}, {"driver", "init", "cobol", "x"},
+		{"driver", "check", "--timeout-scale", "0", "true"}, {"driver", "check", "--env", "X", "true"}} {
 		NewWithT(t).Expect(dshconform(t, wrong...).code).To(Equal(2), "%q", wrong)
 	}
 }

@@ -57,7 +57,7 @@ use; 3 a driver could not be run; 130 interrupted.`,
 	f.set.StringArrayVar(&f.servers, "server", nil, "`NAME=COMMAND` of a server, shell-quoted, or NAME=FILE.yaml for a target file, repeated for several")
 	f.set.StringVar(&f.file, "file", "", "`file` with clients and servers, besides those that are named here")
 	f.addProfile(protocol.Directional, "that of each client's driver")
-	f.addProcess("driver")
+	f.addTo(f.set, "driver")
 	f.set.StringVar(&f.baseline, "baseline", "", "baseline `file` with the failures of servers and clients that are known")
 	f.addShown()
 	complete(c, "profile", requirements.Profiles)
@@ -160,20 +160,15 @@ func serverTarget(cat *requirements.Catalogue, s namedCommand) (target.Target, e
 
 // interop brings the pairs together.
 func (j *judging) interop(ctx context.Context, f *interopFlags, p interop.Pairs, profile protocol.Profile) (*reports.Run, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return nil, failed("finding the working directory: %w", err)
-	}
 	cfg := interop.Config{
 		Catalogue: j.Catalogue, Program: j.Program, Profile: profile, Servers: p.Servers, Seed: j.Seed, TimeoutScale: j.TimeoutScale,
 		Scratch: j.Scratch, Transcripts: j.Transcripts, Log: j.Log,
 	}
 	for _, c := range p.Clients {
-		driver, err := driverOptions(j.Program, j.Scratch, c.Driver, f.timeoutScale, f.env, f.inherit)
+		driver, err := driverOptions(j.Program, j.Scratch, c.Driver, &f.processFlags)
 		if err != nil {
 			return nil, err
 		}
-		driver.Command.Dir = dir
 		cfg.Clients = append(cfg.Clients, interop.Client{Name: c.Name, Driver: driver.Command, Baseline: c.Baseline})
 	}
 	cfg.Begun = func(r *reports.Run) {

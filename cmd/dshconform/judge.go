@@ -51,9 +51,6 @@ func (j *judging) prepare(target pinned) (err error) {
 	if f.changed("report") && f.report == "" {
 		return misuse("--report takes a directory")
 	}
-	if !(f.timeoutScale > 0 && f.timeoutScale <= 1000) {
-		return misuse("--timeout-scale takes a number between 0 and 1000, not %v", f.timeoutScale)
-	}
 	if f.changed("id") && strings.TrimSpace(strings.Join(f.ids, "")) == "" {
 		return misuse("--id names no requirement") // as where a variable of a script is empty
 	}
@@ -157,6 +154,20 @@ func humans(f *judgingFlags) *shown {
 		out = os.Stderr
 	}
 	return &shown{out: out, options: reports.ConsoleOptions{Color: reports.Color(out, f.noColor), Verbose: f.verbose}}
+}
+
+// begun shows and keeps a run that begins.
+func (j *judging) begun(r *reports.Run) {
+	j.keep.save(r)
+	header(j.out, r)
+	j.out.wait(j.count)
+}
+
+// greeted chooses anew when the subject has said which profile it speaks.
+func (j *judging) greeted(o *spec.Options, implemented map[string]bool) error {
+	err := j.choose(o.Profile, implemented)
+	o.Select = j.Select
+	return err
 }
 
 // header shows what is about to be judged. Errors of the console don't end a run: its results are in the report.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -18,9 +17,8 @@ type judgingFlags struct {
 	set *pflag.FlagSet
 
 	// The subject.
-	profile      string
-	env, inherit []string
-	timeoutScale float64
+	profile string
+	processFlags
 	// What is judged, and how strictly.
 	ids          []string
 	label        string
@@ -63,36 +61,6 @@ func (f *judgingFlags) clientProfile() (protocol.Profile, error) {
 		return protocol.Profile(f.profile), nil
 	}
 	return "", misuse("--profile: there is no profile %q: there are %s", f.profile, strings.Join(requirements.Profiles(), ", "))
-}
-
-// addProcess adds the flags that say how the subject's process is run.
-func (f *judgingFlags) addProcess(subject string) {
-	f.set.StringArrayVar(&f.env, "env", nil, "`NAME=VALUE` for the "+subject+"'s environment, repeated for several")
-	f.set.StringSliceVar(&f.inherit, "inherit-env", nil, "`NAME` of a variable of yours to pass on, repeated for several")
-	f.set.Float64Var(&f.timeoutScale, "timeout-scale", 1, "`factor` for all deadlines")
-}
-
-// checkEnvironment finds what is wrong in --env and --inherit-env.
-func (f *judgingFlags) checkEnvironment() error {
-	if err := checkVariables(f.env); err != nil {
-		return fmt.Errorf("%w (--inherit-env NAME passes on one of yours)", err)
-	}
-	for i, name := range f.inherit {
-		if f.inherit[i] = strings.TrimSpace(name); f.inherit[i] == "" || strings.Contains(name, "=") {
-			return misuse("--inherit-env takes the name of a variable, not %q", name)
-		}
-	}
-	return nil
-}
-
-// checkVariables finds what is wrong in --env.
-func checkVariables(env []string) error {
-	for _, entry := range env {
-		if name, _, ok := strings.Cut(entry, "="); !ok || name == "" {
-			return misuse("--env %q is not of the form NAME=VALUE", entry)
-		}
-	}
-	return nil
 }
 
 // addJudging adds the flags that say what is judged, how strictly, and what is shown.

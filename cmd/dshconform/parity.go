@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"strings"
 
@@ -53,7 +52,7 @@ run; 130 interrupted.`,
 	f.set.SortFlags = false
 	f.set.StringArrayVar(&f.clients, "client", nil, "`NAME=DRIVER` of a client, its driver's command line shell-quoted; two or more")
 	f.addProfile(protocol.Directional, "the one that all drivers name")
-	f.addProcess("driver")
+	f.addTo(f.set, "driver")
 	f.addSelection("scenario to play", "scenarios")
 	f.addBaseline("differences")
 	f.addSeed()
@@ -96,32 +95,21 @@ func judgeParity(ctx context.Context, f *parityFlags) (int, error) {
 
 // parity runs the suite. Where the profile is the drivers' word, so is what the selection comes to.
 func (j *judging) parity(ctx context.Context, f *parityFlags, clients []namedCommand, implemented map[string]bool) (*reports.Run, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return nil, failed("finding the working directory: %w", err)
-	}
 	cfg := parity.Config{}
 	for _, c := range clients {
-		driver, err := driverOptions(j.Program, j.Scratch, c.line, f.timeoutScale, f.env, f.inherit)
+		driver, err := driverOptions(j.Program, j.Scratch, c.line, &f.processFlags)
 		if err != nil {
 			return nil, err
 		}
-		driver.Command.Dir = dir
 		cfg.Clients = append(cfg.Clients, parity.Client{Name: c.name, Driver: driver.Command})
 	}
 	again := repeater{flags: j.flags, role: requirements.Parity, own: parityOwn, profile: j.Profile, seed: j.Seed}
 	j.Repeat = func(ids ...string) string { return again.ids(ids...) }
-	j.Begun = func(r *reports.Run) {
-		j.keep.save(r)
-		header(j.out, r)
-		j.out.wait(j.count)
-	}
+	j.Begun = j.begun
 	cfg.Options = j.Options
 	cfg.Greeted = func(o *spec.Options) error {
 		again.profile = o.Profile
-		err := j.choose(o.Profile, implemented)
-		o.Select = j.Select
-		return err
+		return j.greeted(o, implemented)
 	}
 	run, err := parity.Run(ctx, cfg)
 	var differ *parity.ProfilesError
@@ -150,5 +138,5 @@ func (f *judgingFlags) named(flag string, list []string) (commands []namedComman
 		}
 		commands = append(commands, namedCommand{name, line})
 	}
-	return commands, f.checkEnvironment()
+	return commands, f.checkProcess()
 }

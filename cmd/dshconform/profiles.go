@@ -113,9 +113,7 @@ func (j *judging) judgeServer(ctx context.Context, f *serverFlags, s subject, co
 	j.Repeat, j.RepeatBehind = again.ids, again.behind
 	j.Begun = func(r *reports.Run) {
 		r.ProfileNote = how
-		j.keep.save(r)
-		header(j.out, r)
-		j.out.wait(j.count)
+		j.begun(r)
 	}
 	return j.run(ctx, func(ctx context.Context) (*reports.Run, error) {
 		cfg := f.config(j, s)

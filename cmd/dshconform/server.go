@@ -72,7 +72,7 @@ func (f *serverFlags) addSubject() {
 	s.StringVar(&f.model, "model", "", "`name` of the model to send in initialize (default: "+target.Default().Model+")")
 	s.StringVar(&f.modelListen, "model-listen", "", "`address` that the suite's model endpoint binds (default: a free port of the loopback)")
 	s.StringVar(&f.modelHost, "model-host", "", "`host` under which the server reaches that endpoint, for one in a container (default: the address)")
-	f.addProcess("server")
+	f.addTo(f.set, "server")
 }
 
 // commandBehindDash wants the server's command behind a --, so that its flags are its own.

@@ -135,7 +135,7 @@ func (s *subject) first() protocol.Profile {
 
 // merge lets the flags win over what the target says.
 func merge(t *target.Target, f *serverFlags) error {
-	if err := f.checkEnvironment(); err != nil {
+	if err := f.checkProcess(); err != nil {
 		return err
 	}
 	for _, entry := range f.env {
