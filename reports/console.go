@@ -119,8 +119,7 @@ func observedLine(obs []Observation) string {
 func (c *console) broken(list []Requirement, prefix string) {
 	for i := range list {
 		q := &list[i]
-		switch q.Verdict {
-		case Pass, Observed, NotApplicable:
+		if q.Verdict.Sound() {
 			continue
 		}
 		if q.Known != nil {

@@ -22,13 +22,13 @@ func failureText(q *Requirement) string {
 		sentences[q.ID+"/"+v.Name] = v.Sentence
 	}
 	for _, p := range q.Parts() {
-		switch p.Outcome.Verdict {
-		case Fail, Warn, Error, NotReached:
-			if p.ID != q.ID {
-				fmt.Fprintf(&b, "  %s: %s\n", p.ID, sentences[p.ID])
-			}
-			outcomeText(&b, p.Outcome)
+		if p.Outcome.Verdict.Sound() {
+			continue
 		}
+		if p.ID != q.ID {
+			fmt.Fprintf(&b, "  %s: %s\n", p.ID, sentences[p.ID])
+		}
+		outcomeText(&b, p.Outcome)
 	}
 	return b.String()
 }

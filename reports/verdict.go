@@ -34,6 +34,9 @@ func (v Verdict) Valid() bool { return v.rank() > 0 }
 // Exercised says whether the requirement was put to the test and the answer is known.
 func (v Verdict) Exercised() bool { return v == Pass || v == Fail || v == Warn || v == Observed }
 
+// Sound says whether nothing speaks against the subject: it held, was observed, or does not apply.
+func (v Verdict) Sound() bool { return v == Pass || v == Observed || v == NotApplicable }
+
 // rank orders verdicts from harmless to bad; the merged verdict of several is that of the highest rank. A definite
 // failure outranks an error, because what was seen stays true however the rest went. A pass outranks "observed",
 // which only comes beside it when a suite mixes the two up, and both outrank "not applicable", so that one

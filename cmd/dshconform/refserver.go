@@ -23,7 +23,7 @@ DEEPSEEK_BASE_URL and DEEPSEEK_API_KEY name, and is asked only when a turn needs
 		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if list {
-				return listFaults(c)
+				return printJSON(c, refserver.Faults())
 			}
 			*code = refserver.Run(c.Context(), o)
 			return nil
@@ -47,20 +47,6 @@ DEEPSEEK_BASE_URL and DEEPSEEK_API_KEY name, and is asked only when a turn needs
 	return c
 }
 
-func listFaults(c *cobra.Command) error {
-	faults := refserver.Faults()
-	if faults == nil {
-		faults = []refserver.Fault{}
-	}
-	for i := range faults {
-		if faults[i].Breaks == nil { // a list for every reader, also an empty one
-			faults[i].Breaks = []string{}
-		}
-	}
-	return printJSON(c, faults)
-}
-
-// printJSON writes one indented JSON document to stdout.
 func printJSON(c *cobra.Command, v any) error {
 	e := json.NewEncoder(c.OutOrStdout())
 	e.SetEscapeHTML(false)

@@ -14,15 +14,7 @@ import (
 
 // holds reports whether nothing of a run failed.
 func holds(run *reports.Run) bool {
-	return !slices.ContainsFunc(slices.Concat(run.Requirements, run.Besides), func(q reports.Requirement) bool { return failed(q.Outcome) })
-}
-
-func failed(o reports.Outcome) bool {
-	switch o.Verdict {
-	case reports.Fail, reports.Warn, reports.NotReached, reports.Error:
-		return true
-	}
-	return false
+	return !slices.ContainsFunc(slices.Concat(run.Requirements, run.Besides), func(q reports.Requirement) bool { return !q.Verdict.Sound() })
 }
 
 // behindPredecessors judges what was selected, and held, once more: behind the specs
@@ -62,7 +54,7 @@ func behindPredecessors(ctx context.Context, cfg Config, alone *reports.Run) (*r
 func replaceFailed(alone, behind *reports.Run, again string) (needed []string) {
 	for i, q := range alone.Requirements {
 		at := slices.IndexFunc(behind.Requirements, func(b reports.Requirement) bool { return b.ID == q.ID })
-		if at < 0 || !failed(behind.Requirements[at].Outcome) {
+		if at < 0 || behind.Requirements[at].Verdict.Sound() {
 			continue
 		}
 		b := behind.Requirements[at]

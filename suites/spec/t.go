@@ -57,11 +57,7 @@ func (t *T) Failed() bool { return len(t.found) > 0 }
 // requirement, by itself or by a monitor. What a monitor found on other requirements
 // meanwhile says nothing about whether this one holds.
 func (t *T) Sound() bool {
-	switch t.outcome.Verdict {
-	case reports.Pass, reports.Observed, reports.NotApplicable:
-		return !t.Failed() && !t.run.foundBroken(t.ID)
-	}
-	return false
+	return t.outcome.Verdict.Sound() && !t.Failed() && !t.run.foundBroken(t.ID)
 }
 
 // Stop ends the spec with what was recorded.

@@ -102,11 +102,10 @@ func measure(ctx context.Context, program string, args ...string) (measurement, 
 		m.startup = r.Diagnosis.StartupSeconds
 	}
 	for _, q := range r.Requirements {
-		switch q.Verdict {
-		case reports.Fail, reports.Warn, reports.NotReached, reports.Error:
+		if !q.Verdict.Sound() {
 			m.broken += q.Seconds
-			fallthrough
-		case reports.Pass, reports.Observed:
+		}
+		if q.Verdict != reports.NotApplicable {
 			m.exercised++
 		}
 	}

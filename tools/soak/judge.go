@@ -68,8 +68,7 @@ func (o *outcome) read(r *reports.Run) {
 		for _, p := range q.Parts() {
 			v := p.Outcome.Verdict
 			o.verdicts[p.ID] = v
-			switch v {
-			case reports.Fail, reports.Warn, reports.Error, reports.NotReached:
+			if !v.Sound() {
 				o.differences = append(o.differences, fmt.Sprintf("%s %s", p.ID, v))
 			}
 		}
