@@ -89,7 +89,7 @@ func TestFaultsShowAsDifferences(t *testing.T) {
 		{"error-data-lost", "directional", "P-ERR-01", "call.error.data", "tested", "(none)"},
 		{"error-null-fails", "directional", "P-ERR-03", `"error":null: call`, "succeeds", "fails"},
 		{"exit-outruns-last-response", "directional", "P-END-02", "call", "succeeds", "fails"},
-		{"exit-code-not-told", "directional", "P-END-05", "call.error tells the exit code", "true", "false"},
+		{"exit-code-not-told", "directional", "P-END-05", "later.error tells the exit code", "true", "false"},
 		{"late-response-settles-next-call", "directional", "P-END-06", "next", "", ""},
 		{"no-sigterm", "directional", "P-CLS-01", "steps", "SIGTERM", "killed"},
 		{"second-close-fails", "directional", "P-CLS-02", "twice: second close", "succeeds", "fails"},
