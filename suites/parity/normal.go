@@ -48,7 +48,9 @@ func masked(o wire.Object, name string, v jsontext.Value) wire.Object {
 	return c
 }
 
-const maskedTime, maskedID, maskedText, maskedSession = `"«time»"`, `"«id»"`, `"«text»"`, `"«session»"`
+const unnamedSession = "«session»"
+
+const maskedTime, maskedID, maskedText, maskedSession = `"«time»"`, `"«id»"`, `"«text»"`, `"` + unnamedSession + `"`
 
 // notification is one as an element of a list: its name says of whom it is and what it
 // tells.
@@ -71,7 +73,7 @@ func (p *Play) notification(n harness.Notification) item {
 	if params != nil {
 		whole = string(params.Normal())
 	}
-	return item{name, n.Method + " " + whole}
+	return p.unnamed(item{name, n.Method + " " + whole})
 }
 
 // event is an event that a call collected.
@@ -80,7 +82,16 @@ func (p *Play) event(v jsontext.Value) item {
 	if !ok {
 		return item{"an event that is no object", normal(v)}
 	}
-	return item{of(o["type"]), string(masked(o, "time", jsontext.Value(maskedTime)).Normal())}
+	return p.unnamed(item{of(o["type"]), string(masked(o, "time", jsontext.Value(maskedTime)).Normal())})
+}
+
+// unnamed masks the sessions that the SDK has made up, wherever they stand.
+func (p *Play) unnamed(it item) item {
+	for _, id := range p.made {
+		it.name = strings.ReplaceAll(it.name, id, unnamedSession)
+		it.whole = strings.ReplaceAll(it.whole, id, unnamedSession)
+	}
+	return it
 }
 
 // of is a member that should be a short string, as a name shows it.

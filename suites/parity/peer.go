@@ -53,6 +53,9 @@ func (peer *Peer) AskWith(name string, prompt harness.Prompt) *Asked {
 	}
 	q, err := p.reaches(peer.RT, p.visit.Own(call), prompt.SessionID)
 	if err == nil {
+		if id := q.SessionID(); id != prompt.SessionID {
+			p.made = append(p.made, id)
+		}
 		return &Asked{Call: call, Peer: peer, Q: q, name: name}
 	}
 	p.whoseFault(err)
@@ -61,7 +64,8 @@ func (peer *Peer) AskWith(name string, prompt harness.Prompt) *Asked {
 	panic(stop{})
 }
 
-// reaches waits until a prompt reaches the runtime, or its call is over without it.
+// reaches waits until a prompt reaches the runtime, or its call is over without it. In
+// the place of an empty session the SDK may have put one that it has made up.
 func (p *Play) reaches(rt *harness.Runtime, call *harness.Call, session string) (*harness.Request, error) {
 	ctx, cancel := context.WithCancelCause(p.ctx)
 	var watch sync.WaitGroup
@@ -74,7 +78,9 @@ func (p *Play) reaches(rt *harness.Runtime, call *harness.Call, session string) 
 	})
 	defer watch.Wait()
 	defer cancel(nil)
-	return rt.NextPrompt(ctx, session)
+	return rt.NextWhere(ctx, "prompt of the SDK", func(q *harness.Request) bool {
+		return q.Method() == protocol.MethodPrompt && (session == "" || q.SessionID() == session)
+	})
 }
 
 // Turn makes the sound answer to the prompt that brings this turn.
@@ -172,7 +178,35 @@ func (a *Asked) failure(e *harness.SDKError) {
 }
 
 // Works has a further prompt settle well.
-func (peer *Peer) Works(name string) { peer.Ask(name).Settles(harness.Turn{}) }
+func (peer *Peer) Works(name string) {
+	peer.p.again = peer
+	defer func() { peer.p.again = nil }()
+	peer.Ask(name).Settles(harness.Turn{})
+}
+
+// hangs asks once more where the SDK has failed a call behind another, and reports
+// whether that call hangs: the first was then in time for the last words of a reader that
+// is gone, which is a race.
+func (peer *Peer) hangs() bool {
+	const session = "again"
+	p := peer.p
+	p.unseen = session
+	call, err := peer.GoPrompt(harness.Prompt{SessionID: session, Text: "is anybody there?"})
+	if err != nil {
+		p.failed(err)
+	}
+	q, err := p.reaches(peer.RT, p.visit.Own(call), session)
+	if err == nil {
+		err = peer.RT.Write(p.ctx, q.Turn(harness.Turn{Text: "yes"}).Joined())
+	}
+	if err != nil {
+		p.whoseFault(err)
+	}
+	if _, err = call.AwaitWithin(p.ctx, p.patience()); err != nil {
+		p.whoseFault(err)
+	}
+	return err != nil && p.came(err) == hangs
+}
 
 // each plays a script for each input, with a prompt of a client of its own.
 func each[I any](p *Play, inputs []input[I], script func(*Asked, I)) {

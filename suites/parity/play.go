@@ -27,9 +27,12 @@ type Play struct {
 
 	label    string          // of the part that plays, in front of the names of fields
 	known    map[string]bool // the sessions that it has made up
+	made     []string        // the sessions that the SDK has made up
 	sessions int             // made so far in this part
 	peers    []*Peer
-	whole    bool // frames are compared as a whole
+	again    *Peer  // to be asked once more where its call fails, see [Peer.hangs]
+	unseen   string // the session of that, whose frames are not looked at
+	whole    bool   // frames are compared as a whole
 }
 
 // stop ends a part of a play, or all of it: what was seen says why.
@@ -59,7 +62,7 @@ func (p *Play) part(label string, script func()) {
 	if label != "" {
 		p.label += label + ": "
 	}
-	p.sessions, p.peers, p.known = 0, nil, map[string]bool{}
+	p.sessions, p.peers, p.known, p.made, p.unseen = 0, nil, map[string]bool{}, nil, ""
 	defer func() {
 		switch r := recover().(type) {
 		case nil, stop:
@@ -79,14 +82,18 @@ func (p *Play) part(label string, script func()) {
 // where that is what the scenario is about: elsewhere it would differ in all of them.
 func (p *Play) seeFrames() {
 	for i, peer := range p.peers {
+		from := handshake(peer.RT)
+		if peer.fromStart {
+			from = 0
+		}
 		var list []item
 		for _, e := range peer.RT.Since(0) {
-			if e.Dir == wire.ClientToServer {
+			if e.Dir != wire.ClientToServer {
+				continue
+			}
+			if from--; from < 0 && (p.unseen == "" || sessionOf(e.Message) != p.unseen) {
 				list = append(list, p.frame(e.Message, e.Raw, p.whole))
 			}
-		}
-		if !peer.fromStart {
-			list = list[handshake(peer.RT):]
 		}
 		field := "frames"
 		if i > 0 {
@@ -95,6 +102,12 @@ func (p *Play) seeFrames() {
 		p.view.set(p.label+field, value{list: list, lists: true, part: p.label, frames: true})
 	}
 	p.peers = nil
+}
+
+func sessionOf(m wire.Message) string {
+	params, _ := wire.AsObject(m.Params)
+	id, _ := params.String("sessionId")
+	return id
 }
 
 // handshake counts the frames up to the first request behind initialize.
@@ -173,6 +186,8 @@ func (p *Play) takes(timeout string) bool {
 	return p.offers(func(h harness.Hello) bool { return h.Takes(timeout) })
 }
 
+const hangs = "hangs"
+
 // came says what an error of a step comes to, in the words that all clients share.
 func (p *Play) came(err error) string {
 	var silent *harness.SilentError
@@ -184,7 +199,7 @@ func (p *Play) came(err error) string {
 		return "fails (" + string(e.Class) + ")"
 	case errors.As(err, &silent):
 		p.visit.Spoil("something hangs in it")
-		return "hangs"
+		return hangs
 	case errors.As(err, &ended):
 		return "the process of the client ends"
 	case errors.As(err, &write):
@@ -204,6 +219,10 @@ func (p *Play) ends(name string, c *harness.Call, within time.Duration) (harness
 		panic(stop{})
 	}
 	if e := reply.Err; e != nil {
+		if p.again != nil && e.Class != harness.ClassRemote && p.again.hangs() {
+			p.view.end(p.label, name, hangs)
+			panic(stop{})
+		}
 		p.view.end(p.label, name, "fails")
 		p.see(name+".error.class", "%s", e.Class)
 		return reply, false
