@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Bounds of what stands in the table of differences, in characters.
-const widestValue, widestField = 44, 72
+// Bounds of what stands in the table of differences, in characters: two columns of values fit on 160.
+const widestValue, widestField = 40, 58
 
 // unknownDifferences are those of a scenario that no baseline knows; an empty id stands for all scenarios.
 func (r *Run) unknownDifferences(id string) (list []Difference) {
@@ -35,29 +35,92 @@ func (r *Run) subjectNames() []string {
 	return names
 }
 
-// differencesTable shows differences, scenarios and fields down and the clients across; those that a baseline knows are
-// marked. Values are shortened: results.json has them whole.
+// differencesTable shows differences, scenarios and fields down and the clients across, those in one column that show the
+// same everywhere; those that a baseline knows are marked. Values are shortened: results.json has them whole.
 func differencesTable(list []Difference, names []string) string {
-	rows := [][]string{append([]string{"scenario", "field"}, visibleAll(names)...)}
+	columns := together(list, names)
+	rows := [][]string{{"scenario", "field"}}
+	for i, column := range columns {
+		for at, name := range column {
+			if at == len(rows) {
+				rows = append(rows, make([]string, 2+len(columns)))
+			}
+			if at == 0 {
+				rows[0] = append(rows[0], Visible(name))
+			} else {
+				rows[at][2+i] = Visible(name)
+			}
+		}
+	}
 	last := ""
 	for _, d := range list {
-		row := []string{d.ID, cut(Visible(d.Field), widestField)}
+		row := []string{d.ID, cutField(Visible(d.Field))}
 		if d.ID == last {
 			row[0] = ""
 		}
 		if last = d.ID; d.Known != nil {
 			row[1] += " (known)"
 		}
-		for _, n := range names {
-			value, compared := d.Values[n]
-			if !compared {
-				value = "-"
-			}
-			row = append(row, cut(Visible(oneLine(value)), widestValue))
+		var values []string
+		for _, column := range columns {
+			values = append(values, Visible(oneLine(d.shown(column[0]))))
 		}
-		rows = append(rows, row)
+		rows = append(rows, append(row, cutApart(values)...))
 	}
 	return aligned(rows)
+}
+
+// shown is what a client shows.
+func (d Difference) shown(name string) string {
+	if value, compared := d.Values[name]; compared {
+		return value
+	}
+	return "-"
+}
+
+// together are the clients, those together that show the same in every difference.
+func together(list []Difference, names []string) (columns [][]string) {
+	for _, name := range names {
+		i := slices.IndexFunc(columns, func(column []string) bool {
+			return !slices.ContainsFunc(list, func(d Difference) bool { return d.shown(name) != d.shown(column[0]) })
+		})
+		if i < 0 {
+			i, columns = len(columns), append(columns, nil)
+		}
+		columns[i] = append(columns[i], name)
+	}
+	return columns
+}
+
+// cutField shortens the name of a field in the input that stands in front of it.
+func cutField(s string) string {
+	if i := strings.LastIndex(s, ": "); i > 0 && len(s)-i < widestField/2 {
+		return cut(s[:i], widestField-len([]rune(s[i:]))) + s[i:]
+	}
+	return cut(s, widestField)
+}
+
+// cutApart shortens values so that what differs stays.
+func cutApart(values []string) []string {
+	common := []rune(values[0])
+	for _, v := range values[1:] {
+		n := 0
+		for _, r := range []rune(v) {
+			if n == len(common) || common[n] != r {
+				break
+			}
+			n++
+		}
+		common = common[:n]
+	}
+	out := make([]string, len(values))
+	for i, v := range values {
+		if skip := len(common) - widestValue/2; len(common) > widestValue-8 {
+			v = "…" + string([]rune(v)[skip:])
+		}
+		out[i] = cut(v, widestValue)
+	}
+	return out
 }
 
 // cut shortens a text to a width in characters.
