@@ -15,6 +15,9 @@ type end interface {
 	// Finish ends what is written, where Close would cut it.
 	Finish() error
 	Close() error
+	// await waits until there is something to read, and leaves it there, or until the other side has ended it without
+	// a byte. It is an error where the platform can't tell, and where the end is closed.
+	await() (ended bool, err error)
 	// held is the number of bytes that wait in it, known where the platform tells; over is whether the other side
 	// has ended it, which can be known before the bytes are read.
 	held() (n int, known bool)
@@ -29,6 +32,13 @@ func (c connEnd) Finish() error {
 		return half.CloseWrite()
 	}
 	return c.Close()
+}
+
+func (c connEnd) await() (bool, error) {
+	if b, ok := c.Conn.(*buffered); ok && b.in.Buffered() > 0 {
+		return false, nil
+	}
+	return awaitReadable(c.Conn)
 }
 
 func (connEnd) held() (int, bool)  { return 0, false }

@@ -15,3 +15,6 @@ func receive(conn *net.UnixConn, first []byte) ([]end, error) {
 	}
 	return nil, err
 }
+
+// awaitReadable can't tell here.
+func awaitReadable(any) (ended bool, err error) { return false, errors.ErrUnsupported }

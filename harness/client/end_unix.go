@@ -73,6 +73,30 @@ func (f fileEnd) Close() error {
 	return f.File.Close()
 }
 
+func (f fileEnd) await() (bool, error) { return awaitReadable(f) }
+
+// awaitReadable waits for the first byte or the end, without taking anything.
+func awaitReadable(c any) (ended bool, err error) {
+	conn, ok := c.(syscall.Conn)
+	if !ok {
+		return false, errors.ErrUnsupported
+	}
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return false, err
+	}
+	err = raw.Read(func(fd uintptr) bool {
+		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		if n, err := unix.Poll(p, 0); n == 0 || err != nil {
+			return err != nil && !errors.Is(err, unix.EINTR)
+		}
+		n, err := unreadBytes(int(fd))
+		ended = n == 0 && err == nil
+		return true
+	})
+	return ended, err
+}
+
 func (f fileEnd) held() (n int, known bool) {
 	raw, err := f.SyscallConn()
 	if err != nil {

@@ -107,7 +107,7 @@ func (rt *Runtime) signalled(name string) {
 	rt.mu.Lock()
 	rt.note("%s", wire.SignalNote(name))
 	rt.step(StepSignal, name)
-	ignore := rt.b.IgnoreTerm || !rt.begun
+	ignore := rt.b.IgnoreTerm
 	rt.wake()
 	rt.mu.Unlock()
 	if !ignore {
@@ -157,6 +157,7 @@ func (rt *Runtime) finish() {
 	}
 	_ = rt.control.Close()
 	close(rt.gone)
+	rt.relay.changed()
 }
 
 // closeEnd closes our end of a stream. It is idempotent.

@@ -162,12 +162,14 @@ func (r *Relay) serve(d *Driver) {
 	r.driver = d
 }
 
-// Accept gives the next launch, for which it waits. The runtime is read from now on, and behaves like b.
+// Accept gives the next launch that lives, for which it waits. The runtime is read from now on, and behaves like b.
 func (r *Relay) Accept(ctx context.Context, b Behaviour) (*Runtime, error) {
 	return r.accept(ctx, b, nil)
 }
 
-// accept is Accept, given up when the call that should launch is over without a launch.
+// accept is Accept for the launch of a call, and given up when that is over without one. An SDK may launch more than
+// the runtime that it goes on with: one that it only looks at, one that it gives up. The one that is meant is spoken
+// to, or there when the call is over.
 func (r *Relay) accept(ctx context.Context, b Behaviour, launching *Call) (*Runtime, error) {
 	const awaited = "launch of the runtime"
 	timer := time.NewTimer(r.o.Deadlines.Start)
@@ -176,14 +178,10 @@ func (r *Relay) accept(ctx context.Context, b Behaviour, launching *Call) (*Runt
 	if launching != nil {
 		over = launching.Done()
 	}
-	for last := false; ; {
+	for last := launching == nil; ; {
 		r.mu.Lock()
-		var rt *Runtime
-		if r.accepted < len(r.launched) {
-			rt = r.launched[r.accepted]
-			r.accepted++
-		}
 		stir, failed, driver := r.stir, r.failed, r.driver
+		rt := r.next(last)
 		r.mu.Unlock()
 		switch {
 		case rt != nil:
@@ -191,8 +189,8 @@ func (r *Relay) accept(ctx context.Context, b Behaviour, launching *Call) (*Runt
 			return rt, nil
 		case failed != nil:
 			return nil, failed
-		case last:
-			return nil, errors.Join(errNoLaunch, overError(launching))
+		case last && launching != nil:
+			return nil, errors.Join(errNoLaunch, overError(launching), r.unused())
 		}
 		ended := make(<-chan struct{})
 		if driver != nil {
@@ -207,9 +205,43 @@ func (r *Relay) accept(ctx context.Context, b Behaviour, launching *Call) (*Runt
 		case <-ctx.Done():
 			return nil, fmt.Errorf("waiting for the %s: %w", awaited, context.Cause(ctx))
 		case <-timer.C:
-			return nil, &SilentError{Awaited: awaited, After: r.o.Deadlines.Start}
+			return nil, errors.Join(&SilentError{Awaited: awaited, After: r.o.Deadlines.Start}, r.unused())
 		}
 	}
+}
+
+// next takes the next launch that lives: one that was spoken to, or else the newest where silent ones count too. The
+// caller holds the lock.
+func (r *Relay) next(silent bool) *Runtime {
+	at := -1
+	for i := r.accepted; i < len(r.launched); i++ {
+		switch spoken, lives := r.launched[i].state(); {
+		case lives && spoken:
+			r.accepted = i + 1
+			return r.launched[i]
+		case lives && silent:
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil
+	}
+	r.accepted = at + 1
+	return r.launched[at]
+}
+
+// unused tells of launches that nobody spoke to, nil where there are none.
+func (r *Relay) unused() error {
+	r.mu.Lock()
+	rest := append([]*Runtime(nil), r.launched[r.accepted:]...) // their locks come before this one
+	r.mu.Unlock()
+	var said []error
+	for _, rt := range rest {
+		if how, ended := rt.How(); ended {
+			said = append(said, fmt.Errorf("a runtime with the arguments %q was launched, and ended before anything was written to it: %s", rt.hello.Argv, how))
+		}
+	}
+	return errors.Join(said...)
 }
 
 var errNoLaunch = errors.New("the SDK launched no runtime")
@@ -222,11 +254,14 @@ func overError(c *Call) error {
 	return reply.Err
 }
 
-// Launches is the number of launches so far.
-func (r *Relay) Launches() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.launched)
+// Launches is the number of launches so far, without those that nobody could have spoken to.
+func (r *Relay) Launches() (n int) {
+	for _, rt := range r.Runtimes() {
+		if rt.hello.Converses() {
+			n++
+		}
+	}
+	return n
 }
 
 // Runtimes are the launches so far, those that nobody accepted too.
@@ -260,6 +295,14 @@ func (r *Relay) Close() {
 	os.RemoveAll(r.dir)
 }
 
+// changed tells who waits for a launch that one of them is another one now.
+func (r *Relay) changed() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.wake()
+}
+
+// wake needs the lock.
 func (r *Relay) wake() {
 	close(r.stir)
 	r.stir = make(chan struct{})

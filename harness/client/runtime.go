@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -68,6 +69,7 @@ type Runtime struct {
 	how      string          // how it ended
 	begun    bool
 
+	spoken  atomic.Bool   // something came on stdin
 	gone    chan struct{} // closed when the process has ended
 	ended   chan struct{} // closed when stdin is read no more
 	life    context.Context
@@ -91,7 +93,37 @@ func newRuntime(r *Relay, hello relay.Hello, control *net.UnixConn, in *bufio.Re
 	close(rt.unstall)
 	rt.life, rt.die = context.WithCancel(context.Background())
 	rt.group.Go(rt.listen)
+	rt.group.Go(rt.idle)
 	return rt
+}
+
+// idle is what becomes of a launch before it is accepted: nothing is read, so that what it is to be decides about the
+// first byte. One that is given up before anything was written to it ends, as every runtime does at the end of its
+// stdin: SDKs look whether a runtime starts before they launch the one that they speak to.
+func (rt *Runtime) idle() {
+	ended, err := true, error(nil)
+	if rt.hello.Converses() {
+		ended, err = rt.ends[stdin].await()
+	}
+	rt.mu.Lock()
+	given := err == nil && ended && !rt.begun
+	rt.mu.Unlock()
+	if given {
+		_ = rt.Exit(0) // it may have ended already
+		return
+	}
+	rt.spoken.Store(true)
+	rt.relay.changed()
+}
+
+// state is what a launch is that was not accepted yet.
+func (rt *Runtime) state() (spoken, lives bool) {
+	select {
+	case <-rt.gone:
+		return false, false
+	default:
+		return rt.spoken.Load(), rt.hello.Converses()
+	}
 }
 
 // begin starts the reading of stdin.
@@ -197,8 +229,12 @@ func (rt *Runtime) inputEnded(err error) {
 func (rt *Runtime) add(e Entry) {
 	rt.kept += int64(len(e.Raw))
 	rt.log = append(rt.log, e)
-	if rt.kept > mostKept { // a flood: its beginning is enough to look at
-		rt.log, rt.kept = rt.log[len(rt.log)/2:], rt.kept/2
+	if rt.kept > mostKept { // a flood: what comes last is enough to look at
+		half := 0
+		for ; rt.kept > mostKept/2; half++ {
+			rt.kept -= int64(len(rt.log[half].Raw))
+		}
+		rt.log = slices.Clone(rt.log[half:])
 	}
 	if rt.relay.o.OnLine != nil {
 		rt.relay.o.OnLine(rt, e.Line)

@@ -33,6 +33,12 @@ type Hello struct {
 	Kinds []string `json:"kinds"` // what each stream is: pipe, socket, file, device, closed
 }
 
+// Converses reports whether somebody can speak to the process: its stdin is no file and no null device, as that of a
+// process is that is only to show that it starts.
+func (h Hello) Converses() bool {
+	return len(h.Kinds) == 0 || h.Kinds[0] == "pipe" || h.Kinds[0] == "socket"
+}
+
 // ToRelay is one line that the suite writes on the control connection. One member is set.
 type ToRelay struct {
 	Close string `json:"close,omitempty"` // a stream

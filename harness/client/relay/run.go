@@ -27,6 +27,10 @@ func Run(argv []string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
+	if asksForVersion(added) {
+		fmt.Println("0.0.0")
+		return 0
+	}
 	socket, mode := parseAddress(address)
 	// Before anything else: a signal that comes now must be seen.
 	signals := catch()
@@ -41,6 +45,12 @@ func Run(argv []string) int {
 		}
 	}()
 	return r.obey()
+}
+
+// asksForVersion reports whether this is no launch but a look at what would be launched, as some SDKs take before.
+// Anything else that is added does no harm.
+func asksForVersion(added []string) bool {
+	return len(added) == 1 && slices.Contains([]string{"--version", "-version", "version", "-V"}, added[0])
 }
 
 // find gives the address of the run and what the SDK has added to the arguments.
