@@ -97,7 +97,7 @@ func TestConsoleOfParity(t *testing.T) {
 	g.Expect(strings.TrimSpace(b.String())).To(HaveSuffix("the clients differ: 2 differences; 2 of 3 scenarios compared, 1 not applicable (another profile: 1)"))
 }
 
-// The example on the page is one that the program and the schema take.
+// The example on the page, and those that the project has, are such that the program and the schema take.
 func TestExampleParityBaselineIsValid(t *testing.T) {
 	page, err := os.ReadFile("../docs/parity.md")
 	g := NewWithT(t)
@@ -105,9 +105,13 @@ func TestExampleParityBaselineIsValid(t *testing.T) {
 	_, rest, ok := strings.Cut(string(page), "```yaml\n")
 	g.Expect(ok).To(BeTrue())
 	example, _, _ := strings.Cut(rest, "```")
-	known, err := os.ReadFile("../fixtures/baselines/parity-reference.yaml")
-	g.Expect(err).NotTo(HaveOccurred())
-	for name, text := range map[string]string{"docs/parity.md": example, "parity-reference.yaml": string(known)} {
+	texts := map[string]string{"docs/parity.md": example}
+	for _, name := range []string{"parity-reference.yaml", "parity-sdk-high.yaml", "parity-sdk-low.yaml"} {
+		known, err := os.ReadFile("../fixtures/baselines/" + name)
+		g.Expect(err).NotTo(HaveOccurred())
+		texts[name] = string(known)
+	}
+	for name, text := range texts {
 		_, err := ParseParityBaseline(catalogue(t), name, []byte(text))
 		g.Expect(err).NotTo(HaveOccurred())
 		var y map[string]any
