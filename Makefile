@@ -2,8 +2,8 @@
 # make test    everything that tests itself: Go, and the endpoints in TypeScript and Python (Node 20, Python 3.11)
 # make test-go the part of it that needs Go alone
 # make lint    formatting, vet and build for Linux, macOS and Windows, golangci-lint
-# make real    judge three public releases of the real server and four of the real SDKs (needs Python 3.11, Node 20 and the
-#              network)
+# make real    judge three public releases of the real server and four of the real SDKs, and compare the SDKs (needs Python
+#              3.11, Node 20 and the network)
 # make docs    the generated reference: requirements, schemas, and the API of the endpoints
 # make parity  the three reference clients: every requirement on each, and what their callers see compared (needs Python 3.11
 #              and Node 20)

@@ -2,7 +2,8 @@
 # Judges public releases of the real server and the real SDKs, unmodified, with the failures that are known of each
 # (fixtures/baselines), and prints them side by side. Servers are judged as their target files in fixtures/targets describe
 # them, SDKs through the drivers in fixtures/python/real and fixtures/typescript/real, the high-level layer and the low-level
-# one. Last come a session of the newest of both through the tap, and every SDK with every server. `make real` calls it.
+# one. Then come what callers of all SDKs see in each layer, compared (fixtures/baselines/parity-sdk-*.yaml has the differences
+# that are known), a session of the newest of both through the tap, and every SDK with every server. `make real` calls it.
 #
 # usage: tools/judge-real.sh [NAME…]     (default: everything that tools/real installs; DSHCONFORM names another program)
 #
@@ -29,6 +30,7 @@ tools/real/install.sh "$@" || exit $?
 worst=0
 servers=
 sdks=
+reports=
 
 # noted CODE: keeps the worst exit code. An interrupt ends everything.
 noted() {
@@ -49,8 +51,50 @@ judge() {
     $program "$@" --profile receipt --report "$report"
 }
 
-# layer NAME SDK LAYER DRIVER
-layer() { judge "$1-$3" "$2-$3" client --driver "$4 --sdk .real/$1 --layer $3"; }
+# driver NAME LAYER prints the command line of an SDK's driver.
+driver() {
+    case $1 in
+        sdk-python-*) echo "$python fixtures/python/real/sdk_driver.py --sdk .real/$1 --layer $2" ;;
+        *) echo "node fixtures/typescript/real/sdk-driver.mjs --sdk .real/$1 --layer $2" ;;
+    esac
+}
+
+# client LAYER NAME judges one SDK.
+client() {
+    sdk=${2#sdk-}
+    judge "$2-$1" "sdk-${sdk%%-*}-$1" client --driver "$(driver "$2" "$1")"
+}
+
+# parity LAYER NAME… compares SDKs, and shows the differences that are known too.
+parity() {
+    layer=$1 whole=$out/parity-$1-whole.txt
+    shift
+    for name in "$@"; do
+        shift
+        set -- "$@" --client "${name#sdk-}=$(driver "$name" "$layer")"
+    done
+    $program parity "$@" --profile receipt --verbose --report "$out/parity-$layer" \
+        --baseline "fixtures/baselines/parity-sdk-$layer.yaml" >"$whole" 2>&1
+    code=$?
+    echo
+    grep -Ev '^(seen|observed|n/a|not applicable) ' "$whole" # what no SDK does otherwise
+    return $code
+}
+
+# layers NAME COMMAND… runs the command with each layer, both at once: most of the time goes into waiting for an SDK that
+# hangs.
+layers() {
+    said=$out/$1-low.txt command=$2
+    shift 2
+    mkdir -p $out
+    $command low "$@" >"$said" 2>&1 &
+    $command high "$@"
+    noted $?
+    wait $!
+    code=$?
+    cat "$said"
+    noted $code
+}
 
 for name in "$@"; do
     case $name in
@@ -58,24 +102,16 @@ for name in "$@"; do
             judge "$name" "$name" server --target "fixtures/targets/$name.yaml"
             noted $?
             servers="$servers $out/$name"
-            continue
             ;;
-        sdk-python-*) sdk=sdk-python driver="$python fixtures/python/real/sdk_driver.py" ;;
-        sdk-typescript-*) sdk=sdk-typescript driver="node fixtures/typescript/real/sdk-driver.mjs" ;;
+        *)
+            layers "$name" client "$name"
+            sdks="$sdks $name"
+            reports="$reports $out/$name-high $out/$name-low"
+            ;;
     esac
-    # Both at once: most of the time goes into waiting for an SDK that hangs.
-    mkdir -p $out
-    layer "$name" $sdk low "$driver" >"$out/$name-low.txt" 2>&1 &
-    layer "$name" $sdk high "$driver"
-    noted $?
-    wait $!
-    code=$?
-    cat "$out/$name-low.txt"
-    noted $code
-    sdks="$sdks $out/$name-high $out/$name-low"
 done
 
-for results in "$servers" "$sdks"; do
+for results in "$servers" "$reports"; do
     [ -n "$results" ] || continue
     echo
     # shellcheck disable=SC2086 # paths without blanks
@@ -83,6 +119,8 @@ for results in "$servers" "$sdks"; do
 done
 
 if [ -n "$all" ]; then
+    # shellcheck disable=SC2086 # names without blanks
+    layers parity parity $sdks
     echo
     "$python" tools/real/session.py --program "$program" --sdk .real/sdk-python-$newest \
         --server .real/runtime-$newest/server --baseline fixtures/baselines/runtime-$newest.yaml --out $out/session
