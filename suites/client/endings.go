@@ -115,11 +115,7 @@ func diesBefore(t *T, way death) {
 	t.Need("end the runtime", way.do(p.RT))
 	t.Need("the runtime ends", p.RT.AwaitGone(t.Ctx, t.run.deadlines.Leave))
 	// To an SDK that has not noticed yet, the first of them is in flight.
-	first, err := p.GoPrompt(harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt")})
-	t.Need("make a call", err)
-	reply, err := t.own(first).AwaitWithin(t.Ctx, t.run.deadlines.Call)
-	t.Need("a first call behind the end of the runtime is over", err)
-	if t.failed(reply, expected, Shown{}, harness.ClassClosed) {
+	if p.failsLater(expected, harness.ClassClosed) {
 		p.failsLater(expected, harness.ClassClosed)
 	}
 }
@@ -248,12 +244,12 @@ func callTimesOut(t *T) {
 	}
 }
 
-// initializeTimesOut is silent from the start, and answers late.
+// initializeTimesOut is silent from the start, and answers late: the client must not come
+// to life by that, and nobody else is left who could end its runtime.
 func initializeTimesOut(t *T) {
 	c := t.Client(func(o *harness.CreateOptions) { o.InitializeTimeout = t.run.brief })
 	rt, handshake, err := c.Begin(t.Ctx, harness.Behaviour{Manual: []string{protocol.MethodInitialize}})
 	t.Need("launch the runtime", err)
-	p := &Peer{Client: c, RT: rt, t: t}
 	show := Shown{rt: rt}
 	q, err := rt.Next(t.Ctx, protocol.MethodInitialize)
 	t.Need("initialize reaches the runtime", err)
@@ -261,8 +257,22 @@ func initializeTimesOut(t *T) {
 	if !t.Fails(t.own(handshake), expected, show, harness.ClassTimeout) {
 		return
 	}
-	_ = p.RT.Write(t.Ctx, q.Handshake()) // an SDK may have ended its runtime by now
-	t.Launch(protocol.MethodPrompt).Works("a late answer to initialize changes nothing: another client works")
+	_ = rt.Write(t.Ctx, q.Handshake()) // an SDK may have ended its runtime by now
+	const late = "a late answer to initialize changes nothing: a call of the client fails, and its runtime is ended"
+	call, err := c.GoPrompt(harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt")})
+	t.Need("make a call", err)
+	again, err := c.Accept(t.Ctx, harness.Behaviour{}, t.own(call))
+	if again != nil {
+		return // the SDK begins anew, with another process: what the first one said has brought nothing about
+	}
+	if err != nil {
+		t.Conclude(err)
+	}
+	reply, ok := t.Ended(call, late, show)
+	if !ok || !t.Expect(reply.Err != nil, late, "the call succeeded: "+protocol.Short(string(reply.Result)), show.frames()...) {
+		return
+	}
+	t.Judge(rt.AwaitVanished(t.Ctx, c.Graces()+t.run.deadlines.Exit), late, show.frames()...)
 }
 
 // causeOfDeath looks for the exit code and the end of stderr in the error.
