@@ -105,7 +105,7 @@ func cutApart(values []string) []string {
 	common := []rune(values[0])
 	for _, v := range values[1:] {
 		n := 0
-		for _, r := range []rune(v) {
+		for _, r := range v {
 			if n == len(common) || common[n] != r {
 				break
 			}
