@@ -4,6 +4,7 @@ package client
 
 import (
 	"errors"
+	"io"
 	"net"
 )
 
@@ -11,7 +12,7 @@ import (
 func receive(conn *net.UnixConn, first []byte) ([]end, error) {
 	n, err := conn.Read(first)
 	if err == nil && n == 0 {
-		err = errors.New("the connection ended at once")
+		err = io.ErrUnexpectedEOF
 	}
 	return nil, err
 }

@@ -5,6 +5,7 @@ package client
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"sync"
@@ -22,7 +23,7 @@ func receive(conn *net.UnixConn, first []byte) (ends []end, err error) {
 	n, used, _, _, err := conn.ReadMsgUnix(first, control) // which has children not inherit them
 	fds, parseErr := descriptorsIn(control[:max(used, 0)])
 	if err == nil && n == 0 {
-		err = errors.New("the connection ended at once")
+		err = io.ErrUnexpectedEOF
 	}
 	if err == nil {
 		err = parseErr

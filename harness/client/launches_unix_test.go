@@ -5,13 +5,16 @@ package client_test
 import (
 	"context"
 	"io"
+	"net"
 	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
 	"github.com/dshconform/dshconform/harness/client"
+	"github.com/dshconform/dshconform/harness/client/relay"
 )
 
 // launcher launches the runtime of a relay in ways of its own.
@@ -55,6 +58,11 @@ func TestRuntimesThatAreOnlyLookedAt(t *testing.T) {
 				l.Expect(c.Start()).To(Succeed())
 				l.Expect(in.Close()).To(Succeed())
 				l.Expect(c.Wait()).To(Succeed())
+			},
+			"killed before it says who it is": func(l *launcher) {
+				conn, err := net.Dial("unix", strings.TrimPrefix(l.relay.Argv()[2], string(relay.Bytes)+":"))
+				l.Expect(err).NotTo(HaveOccurred())
+				l.Expect(conn.Close()).To(Succeed())
 			},
 			"killed": func(l *launcher) {
 				c, _ := l.command()

@@ -3,9 +3,11 @@ package client
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"syscall"
 	"time"
 
 	"github.com/dshconform/dshconform/harness/client/relay"
@@ -63,12 +65,20 @@ func (r *Relay) take(conn *net.UnixConn) {
 			_ = e.Close()
 		}
 	}
+	if cutOff(err) {
+		return // a launch that was given up, or another program's knock
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.failed == nil && !r.closed {
 		r.failed = fmt.Errorf("take the launch of a runtime: %w", err)
 		r.wake()
 	}
+}
+
+// cutOff reports whether a connection ended before it had said what it is.
+func cutOff(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
 }
 
 func (r *Relay) sort(conn *net.UnixConn, first byte, ends []end) error {

@@ -70,6 +70,7 @@ type Runtime struct {
 	begun    bool
 
 	spoken  atomic.Bool   // something came on stdin
+	given   atomic.Bool   // it was given up before that
 	gone    chan struct{} // closed when the process has ended
 	ended   chan struct{} // closed when stdin is read no more
 	life    context.Context
@@ -108,11 +109,15 @@ func (rt *Runtime) idle() {
 	rt.mu.Lock()
 	given := err == nil && ended && !rt.begun
 	rt.mu.Unlock()
-	if given {
+	switch {
+	case rt.closedEnds[stdin].Load():
+		return // with the process, or by the spec
+	case given:
+		rt.given.Store(true)
 		_ = rt.Exit(0) // it may have ended already
 		return
 	}
-	rt.spoken.Store(true)
+	rt.spoken.Store(true) // or the platform can't tell
 	rt.relay.changed()
 }
 
@@ -122,7 +127,7 @@ func (rt *Runtime) state() (spoken, lives bool) {
 	case <-rt.gone:
 		return false, false
 	default:
-		return rt.spoken.Load(), rt.hello.Converses()
+		return rt.spoken.Load(), rt.hello.Converses() && !rt.given.Load()
 	}
 }
 

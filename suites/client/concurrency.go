@@ -41,16 +41,34 @@ func together(t *T) {
 	show := p.Since()
 	resume := p.RT.Stall()
 	defer resume()
-	var made []*harness.Call
-	var prompts []harness.Prompt
-	for i := range calls {
-		prompt := harness.Prompt{SessionID: t.Session(), Text: strings.Repeat(string(rune('a'+i)), size)}
-		c, err := p.GoPrompt(prompt)
-		t.Need("make several calls at once", err)
-		made, prompts = append(made, t.own(c)), append(prompts, prompt)
+	prompts := make([]harness.Prompt, calls)
+	for i := range prompts {
+		prompts[i] = harness.Prompt{SessionID: t.Session(), Text: strings.Repeat(string(rune('a'+i)), size)}
 	}
-	t.Client(nil) // when the driver has done this it has begun the calls before it
+	made, errs := make([]*harness.Call, calls), make([]error, calls)
+	begun := make(chan struct{})
+	go func() {
+		defer close(begun)
+		for i, prompt := range prompts {
+			if made[i], errs[i] = p.GoPrompt(prompt); errs[i] != nil {
+				return
+			}
+		}
+	}()
+	timer := time.NewTimer(t.run.deadlines.Leave)
+	defer timer.Stop()
+	select {
+	case <-begun:
+		t.Client(nil) // when the driver has done this it has begun the calls before it
+	case <-timer.C: // a call that waits for the pipe holds up its driver, as in a language with one thread
+	case <-t.Ctx.Done():
+	}
 	resume()
+	<-begun
+	for i, c := range made {
+		t.Need("make several calls at once", errs[i])
+		t.own(c)
+	}
 	asked := make([]*Asked, calls)
 	for i, prompt := range prompts {
 		q, err := p.RT.NextPrompt(t.Ctx, prompt.SessionID)
