@@ -73,6 +73,16 @@ func (h Hello) Offers(call string) bool { return slices.Contains(h.Calls, call) 
 // messageId.
 func (h Hello) Gives(member string) bool { return slices.Contains(h.Outcome, member) }
 
+// Subscribes reports whether subscriptions with the filter are offered.
+func (h Hello) Subscribes(filter string) bool {
+	return h.Offers(CallSubscribe) && slices.Contains(h.Filters, filter)
+}
+
+// hands reports whether the notifications of a call can be had in any way.
+func (h Hello) hands() bool {
+	return h.Gives("notifications") || h.Gives("events") || slices.Contains(h.Callbacks, CallPrompt) || h.Subscribes(FilterSession)
+}
+
 // Takes reports whether create takes the time-out: call, initialize or close.
 func (h Hello) Takes(timeout string) bool { return slices.Contains(h.Timeouts, timeout) }
 
@@ -85,11 +95,12 @@ func (h Hello) Capabilities() map[string]bool {
 		"process-tree":              tree,
 		"driver-surface":            h.Offers(CallSurface),
 		"driver-process":            canMeasure && tree,
-		"driver-events":             h.Gives("notifications"),
+		"driver-events":             h.hands(),
 		"driver-final-response":     h.Gives("finalResponse"),
 		"driver-outcome":            h.Settles,
 		"driver-callbacks":          len(h.Callbacks) > 0,
-		"driver-filters":            h.Offers(CallSubscribe) && slices.Contains(h.Filters, FilterThrow),
+		"driver-filters":            h.Subscribes(FilterThrow),
+		"driver-subscriptions":      h.Offers(CallSubscribe) && len(h.Filters) > 0,
 		"driver-concurrent":         h.Concurrent,
 		"driver-call-timeout":       h.Takes("call"),
 		"driver-initialize-timeout": h.Takes("initialize"),

@@ -82,7 +82,7 @@ func delegation(t *talk) {
 	child := model.Child("a child", "Do it.", "child", model.Text("done"))
 	a := t.ask("the turn", t.session(), "Delegate.", model.Spawn(child), model.Text(delegated))
 	reply := a.succeeds()
-	if slices.ContainsFunc(t.stub.Calls(), func(c model.Call) bool { return c.NoSubagentTool }) {
+	if t.Verdict == reports.TalkWorks && slices.ContainsFunc(t.stub.Calls(), func(c model.Call) bool { return c.NoSubagentTool }) {
 		t.Verdict, t.Why = reports.TalkNotOffered, "the server offers its model no tool `subagent`"
 		return
 	}
