@@ -1,12 +1,13 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/google/shlex"
 	"github.com/spf13/cobra"
@@ -23,6 +24,7 @@ type interopFlags struct {
 	judgingFlags
 	clients, servers []string
 	file             string
+	pairs            []string // that are wanted, all where there are none
 }
 
 func interopCommand(code *int) *cobra.Command {
@@ -56,6 +58,7 @@ use; 3 a driver could not be run; 130 interrupted.`,
 	f.set.StringArrayVar(&f.clients, "client", nil, "`NAME=DRIVER` of a client, its driver's command line shell-quoted, repeated for several")
 	f.set.StringArrayVar(&f.servers, "server", nil, "`NAME=COMMAND` of a server, shell-quoted, or NAME=FILE.yaml for a target file, repeated for several")
 	f.set.StringVar(&f.file, "file", "", "`file` with clients and servers, besides those that are named here")
+	f.set.StringArrayVar(&f.pairs, "pair", nil, "`CLIENT=SERVER` to bring together, repeated for several (default: every client with every server)")
 	f.addProfile(protocol.Directional, "that of each client's driver")
 	f.addTo(f.set, "driver")
 	f.set.StringVar(&f.baseline, "baseline", "", "baseline `file` with the failures of servers and clients that are known")
@@ -79,7 +82,7 @@ func judgeInterop(ctx context.Context, f *interopFlags) (int, error) {
 	if err := j.prepare(pinned{}); err != nil {
 		return 0, err
 	}
-	p, err := f.pairs(j.Catalogue, j.keep.baseline)
+	p, err := f.everyone(j.Catalogue, j.keep.baseline)
 	if err != nil {
 		return 0, err
 	}
@@ -87,8 +90,8 @@ func judgeInterop(ctx context.Context, f *interopFlags) (int, error) {
 	return j.run(ctx, func(ctx context.Context) (*reports.Run, error) { return j.interop(ctx, f, p, profile) })
 }
 
-// pairs are the clients and servers of the flags and the file.
-func (f *interopFlags) pairs(cat *requirements.Catalogue, known *reports.Baseline) (p interop.Pairs, err error) {
+// everyone gives the clients and servers of the flags and the file that are in a pair that is wanted.
+func (f *interopFlags) everyone(cat *requirements.Catalogue, known *reports.Baseline) (p interop.Pairs, err error) {
 	if f.file != "" {
 		if p, err = interop.ReadPairs(cat, f.file); err != nil {
 			return p, misuse("%w", err)
@@ -121,6 +124,9 @@ func (f *interopFlags) pairs(cat *requirements.Catalogue, known *reports.Baselin
 	if err := p.Check(); err != nil {
 		return p, misuse("%w", err)
 	}
+	if err := f.choosePairs(&p); err != nil {
+		return p, err
+	}
 	for i := range p.Clients {
 		if p.Clients[i].Baseline == nil {
 			p.Clients[i].Baseline = known
@@ -135,6 +141,32 @@ func (f *interopFlags) pairs(cat *requirements.Catalogue, known *reports.Baselin
 		}
 	}
 	return p, nil
+}
+
+// choosePairs drops the clients and servers that are in no pair that is wanted.
+func (f *interopFlags) choosePairs(p *interop.Pairs) error {
+	unknown := slices.Clone(f.pairs)
+	wanted := map[string]bool{}
+	for _, c := range p.Clients {
+		for _, s := range p.Servers {
+			if f.skip(c.Name, s.Name) {
+				continue
+			}
+			wanted["client "+c.Name], wanted["server "+s.Name] = true, true
+			unknown = slices.DeleteFunc(unknown, func(entry string) bool { return entry == c.Name+"="+s.Name })
+		}
+	}
+	if len(unknown) > 0 {
+		return misuse("--pair %q is no CLIENT=SERVER of those that are named", unknown[0])
+	}
+	p.Clients = slices.DeleteFunc(p.Clients, func(c interop.PairedClient) bool { return !wanted["client "+c.Name] })
+	p.Servers = slices.DeleteFunc(p.Servers, func(s interop.Server) bool { return !wanted["server "+s.Name] })
+	return nil
+}
+
+// skip reports whether a pair is not wanted.
+func (f *interopFlags) skip(client, server string) bool {
+	return len(f.pairs) > 0 && !slices.Contains(f.pairs, client+"="+server)
 }
 
 // serverTarget is a server that is named by its command or by its target file.
@@ -162,7 +194,7 @@ func serverTarget(cat *requirements.Catalogue, s namedCommand) (target.Target, e
 func (j *judging) interop(ctx context.Context, f *interopFlags, p interop.Pairs, profile protocol.Profile) (*reports.Run, error) {
 	cfg := interop.Config{
 		Catalogue: j.Catalogue, Program: j.Program, Profile: profile, Servers: p.Servers, Seed: j.Seed, TimeoutScale: j.TimeoutScale,
-		Scratch: j.Scratch, Transcripts: j.Transcripts, Log: j.Log,
+		Scratch: j.Scratch, Transcripts: j.Transcripts, Log: j.Log, Skip: f.skip,
 	}
 	for _, c := range p.Clients {
 		driver, err := driverOptions(j.Program, j.Scratch, c.Driver, &f.processFlags)
@@ -189,24 +221,27 @@ func (j *judging) interop(ctx context.Context, f *interopFlags, p interop.Pairs,
 		}
 		j.out.Ended(current, o)
 	}
-	cfg.Repeat = func(client, server string) string { return f.repeat(p, profile, client, server) }
+	cfg.Repeat = func(client, server string) string { return f.repeat(profile, client, server) }
 	return interop.Run(ctx, cfg)
 }
 
 // repeat is the command line that repeats one pair.
-func (f *interopFlags) repeat(p interop.Pairs, profile protocol.Profile, client, server string) string {
+func (f *interopFlags) repeat(profile protocol.Profile, client, server string) string {
 	words := []string{os.Args[0], "interop"}
 	if profile != "" {
 		words = append(words, "--profile", string(profile))
 	}
-	for _, c := range p.Clients {
-		if c.Name == client {
-			words = append(words, "--client", client+"="+c.Driver)
-		}
+	if f.file != "" {
+		words = append(words, "--file", f.file, "--pair", client+"="+server)
 	}
-	for _, s := range p.Servers {
-		if s.Name == server {
-			words = append(words, "--server", server+"="+cmp.Or(s.Target.Path, reports.ShellJoin(s.Target.Command)))
+	for _, of := range []struct {
+		flag, name string
+		entries    []string
+	}{{"client", client, f.clients}, {"server", server, f.servers}} {
+		for _, entry := range of.entries {
+			if name, _, _ := strings.Cut(entry, "="); strings.TrimSpace(name) == of.name {
+				words = append(words, "--"+of.flag, entry)
+			}
 		}
 	}
 	for _, name := range []string{"baseline", "timeout-scale"} {

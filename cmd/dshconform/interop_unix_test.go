@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -126,6 +127,25 @@ func TestFileOfPairs(t *testing.T) {
 	g.Expect(lastLine(r.out)).To(HavePrefix("all 1 pairs work"))
 }
 
+// What repeats a pair of a file holds it to what the file says, its baselines too, and to no other pair.
+func TestRepeatOfAPairOfAFile(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	known := "schema: dshconform.baseline/v1\nknown:\n  - {id: C-DIR-01, reason: it announces itself}\n"
+	g.Expect(os.WriteFile(filepath.Join(dir, "known.yaml"), []byte(known), 0o600)).To(Succeed())
+	text := fmt.Sprintf("schema: dshconform.interop/v1\nclients:\n  - {name: c, driver: %q, baseline: known.yaml}\n  - {name: d, driver: %q}\n"+
+		"servers:\n  - {name: s, command: %q}\n", refclientLine("--fault", "initialized-notification"), refclientLine(), refserverLine("--fault", "overlap-returns-a-result"))
+	g.Expect(os.WriteFile(filepath.Join(dir, "pairs.yaml"), []byte(text), 0o600)).To(Succeed())
+	r := invocation{dir: dir, args: []string{"interop", "--file", "pairs.yaml", "--pair", "c=s", "--report", "out"}}.run(t)
+	cells := results(t, filepath.Join(dir, "out")).Cells
+	g.Expect(cells).To(HaveLen(1), "%s%s", r.out, r.err)
+	g.Expect(cells[0].Repeat).To(HaveSuffix(" interop --file pairs.yaml --pair c=s"))
+	again := exec.CommandContext(t.Context(), "sh", "-c", cells[0].Repeat)
+	again.Dir = dir
+	out, _ := again.CombinedOutput() // its last line tells
+	g.Expect(lastLine(string(out))).To(Equal(lastLine(r.out)))
+}
+
 func TestWrongUseOfInterop(t *testing.T) {
 	file := func(text string) []string {
 		path := filepath.Join(t.TempDir(), "p.yaml")
@@ -144,6 +164,7 @@ func TestWrongUseOfInterop(t *testing.T) {
 		"no server":             {client, "there is no server"},
 		"a name twice":          {append(append([]string{"--server", "s=x"}, client...), server...), `two are named "s"`},
 		"no target file":        {append([]string{"--server", "t=/nonexistent/t.yaml"}, client...), "t.yaml"},
+		"a pair of nobody":      {append(append([]string{"--pair", "c=x"}, client...), server...), `--pair "c=x"`},
 		"no file":               {append([]string{"--file", "nope.yaml"}, client...), "nope.yaml"},
 		"file: schema":          {file("schema: x\n"), "p.yaml:1:"},
 		"file: key":             {file(schema + "client: []\n"), "p.yaml:2:"},

@@ -35,6 +35,8 @@ type Config struct {
 
 	Clients []Client
 	Servers []Server
+	// Skip reports whether a pair is left out; nil leaves out none.
+	Skip func(client, server string) bool
 
 	// Seed is that of the report: nothing here is left to chance.
 	Seed         uint64

@@ -33,23 +33,35 @@ func Run(ctx context.Context, cfg Config) (*reports.Run, error) {
 	if cfg.Begun != nil {
 		cfg.Begun(r.result(false))
 	}
-	of := len(cfg.Clients) * len(cfg.Servers)
-	for i := range cfg.Clients {
-		for j := range cfg.Servers {
-			if cfg.Started != nil {
-				cfg.Started(pairName(cfg.Clients[i].Name, cfg.Servers[j].Name), len(r.cells), of)
-			}
-			cell, err := r.pair(ctx, i, j)
-			if err != nil {
-				return r.ended(ctx, err)
-			}
-			r.cells = append(r.cells, cell)
-			if cfg.Save != nil {
-				cfg.Save(r.result(false))
-			}
+	pairs := cfg.pairs()
+	for _, p := range pairs {
+		if cfg.Started != nil {
+			cfg.Started(pairName(cfg.Clients[p.client].Name, cfg.Servers[p.server].Name), len(r.cells), len(pairs))
+		}
+		cell, err := r.pair(ctx, p.client, p.server)
+		if err != nil {
+			return r.ended(ctx, err)
+		}
+		r.cells = append(r.cells, cell)
+		if cfg.Save != nil {
+			cfg.Save(r.result(false))
 		}
 	}
 	return r.result(true), nil
+}
+
+// pair is a client and a server, by their places.
+type pair struct{ client, server int }
+
+func (c *Config) pairs() (list []pair) {
+	for i := range c.Clients {
+		for j := range c.Servers {
+			if c.Skip == nil || !c.Skip(c.Clients[i].Name, c.Servers[j].Name) {
+				list = append(list, pair{i, j})
+			}
+		}
+	}
+	return list
 }
 
 // runner is one run.
