@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"syscall"
+	"time"
 
 	harness "github.com/dshconform/dshconform/harness/client"
 	"github.com/dshconform/dshconform/harness/protocol"
@@ -60,25 +61,28 @@ func endings(s *suite) {
 		for _, way := range deaths {
 			p.part(way.name, func() {
 				peer := p.Launch()
-				way.do(peer)
-				p.must(peer.RT.AwaitGone(p.ctx, p.patience()))
+				peer.goes(way.do)
 				peer.later()
 				p.see("launches", "%d", peer.Relay().Launches())
 			})
 		}
 	})
 	s.play("P-END-05", func(p *Play) {
-		const code, words = 73, "the runtime's last words"
+		const code, exit, words = 73, "73", "the runtime's last words"
 		a := p.Launch(protocol.MethodPrompt).Ask("call")
 		p.must(a.RT.WriteStderr(p.ctx, []byte("some log line\nfatal: "+words+"\n")))
-		a.exits(code)
+		a.goes(func(peer *Peer) { peer.exits(code) })
 		a.Ends()
-		// What the call in flight is told is a race of the end of stdout with the exit. Behind both there is none.
-		p.must(a.RT.AwaitGone(p.ctx, p.patience()))
+		// What the call in flight is told is a race of the end of stdout with the exit, which the parent learns of last.
+		for end := time.Now().Add(p.c.sdk.Deadlines().Leave); !a.firstLater().tells(exit) && time.Now().Before(end); {
+			select { // no event tells when a parent can learn of an exit
+			case <-time.After(10 * time.Millisecond):
+			case <-p.ctx.Done():
+			}
+		}
 		if reply, ok := a.later(); !ok {
-			said := reply.Err.Message + " " + string(reply.Err.Data)
-			p.see("later.error tells the exit code", "%t", strings.Contains(said, fmt.Sprint(code)))
-			p.see("later.error tells the end of stderr", "%t", strings.Contains(said, words))
+			p.see("later.error tells the exit code", "%t", told(reply).tells(exit))
+			p.see("later.error tells the end of stderr", "%t", told(reply).tells(words))
 		}
 	})
 	s.play("P-END-06", func(p *Play) {
@@ -115,16 +119,38 @@ func (p *Play) must(err error) {
 	}
 }
 
+// goes has the runtime end, and waits for it. Its stdin goes first: the kernel closes
+// one stream after the other, and a call in between may find it open and wait for good.
+func (peer *Peer) goes(die func(*Peer)) {
+	p := peer.p
+	p.must(peer.RT.CloseInput(p.ctx))
+	die(peer)
+	p.must(peer.RT.AwaitGone(p.ctx, p.patience()))
+}
+
 // later sees what a call gets whose runtime is gone: the second one, since the first
 // may still be in flight when the SDK notices.
 func (peer *Peer) later() (harness.Reply, bool) {
+	peer.firstLater()
+	return peer.p.ends("later", peer.asksAnybody(), peer.p.patience())
+}
+
+// told is a reply, for what its error tells.
+type told harness.Reply
+
+func (r told) tells(what string) bool {
+	return r.Err != nil && strings.Contains(r.Err.Message+" "+string(r.Err.Data), what)
+}
+
+func (peer *Peer) firstLater() told {
 	p := peer.p
-	if _, err := p.visit.Own(peer.asksAnybody()).AwaitWithin(p.ctx, p.patience()); err != nil {
+	reply, err := p.visit.Own(peer.asksAnybody()).AwaitWithin(p.ctx, p.patience())
+	if err != nil {
 		p.whoseFault(err)
 		p.see("first later", "%s", p.came(err))
 		panic(stop{})
 	}
-	return p.ends("later", peer.asksAnybody(), p.patience())
+	return told(reply)
 }
 
 // asksAnybody prompts where nobody may be there to answer.
