@@ -65,3 +65,31 @@ func TestTheDifferenceOfTwoTexts(t *testing.T) {
 	g.Expect(differs("abXd", "abcd")).To(HavePrefix("from byte 2 on it is another one"))
 	g.Expect(differs("ab", "abcd")).To(Equal("it has 2 bytes of 4"))
 }
+
+func TestRungsThatAreReached(t *testing.T) {
+	for _, c := range []struct {
+		rung int
+		seen []string
+		last int // -1 where it is not reached
+	}{
+		{0, []string{"shutdown"}, 0},
+		{0, []string{"shutdown", "SIGTERM", "stdin ended"}, -1},
+		{0, nil, -1},
+		{1, []string{"shutdown", "stdin ended", "SIGTERM"}, 1},
+		{1, []string{"shutdown", "SIGINT"}, -1}, // which has ended the runtime
+		{1, []string{"shutdown", "SIGHUP", "stdin ended"}, 2},
+		{2, []string{"shutdown", "stdin ended", "SIGINT"}, 2},
+		{2, []string{"shutdown", "stdin ended", "killed"}, -1},
+		{2, []string{"SIGINT", "shutdown", "stdin ended", "SIGTERM"}, 3},
+		{3, []string{"shutdown", "stdin ended", "SIGINT", "SIGTERM", "killed"}, 4},
+		{3, []string{"shutdown", "stdin ended", "SIGINT", "killed"}, -1},
+		{3, []string{"shutdown", "stdin ended", "SIGTERM", "SIGINT", "SIGHUP", "killed"}, 5},
+	} {
+		last, ok := rungs[c.rung].reached(c.seen)
+		g := NewWithT(t)
+		g.Expect(ok).To(Equal(c.last >= 0), "%v", c.seen)
+		if ok {
+			g.Expect(last).To(Equal(c.last), "%v", c.seen)
+		}
+	}
+}
