@@ -3,6 +3,7 @@ package client
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -145,29 +146,49 @@ var malformedEnvelopes = []string{
 	`{"sessionId":null,"event":null}`, `{}`, `[]`, `null`, `"hello"`, `7`,
 }
 
-// malformedEvents writes each in a turn of its own, behind the true message. The call
-// may refuse it, or leave it out.
+// malformedEvents writes each before the true message, and behind it, where it is the last
+// that a client finds. The call may refuse it, or leave it out: before the true message
+// that changes nothing of the outcome, and behind it what stands in its place is open.
 func malformedEvents(t *T, params []string) {
 	p := t.Launch(protocol.MethodPrompt)
 	for _, form := range params {
-		a, ok := p.Asks("the call behind ones with malformed events works")
-		if !ok {
-			return
-		}
-		bad := strings.ReplaceAll(form, "%s", string(harness.Encode(a.Q.SessionID())))
-		expected := "the call with the malformed event " + protocol.Short(bad) + " ends with a protocol error or with its outcome"
-		answer := a.Turn(harness.Turn{Between: func(s *harness.Session) [][]byte {
-			return [][]byte{harness.NotificationLine(protocol.NotificationEvent, jsontext.Value(bad))}
-		}})
-		if !a.Write(expected, answer.Joined()) {
-			return
-		}
-		reply, ended := t.Ended(a.Call, expected, a.Shown)
-		if !ended || reply.Err != nil && !t.failed(reply, expected, a.Shown, harness.ClassProtocol) {
-			return
-		}
-		if !p.Works("the call behind one with the malformed event " + protocol.Short(bad) + " works") {
-			return
+		for _, place := range []string{"before the message", "behind the message"} {
+			if !p.endures(form, place) {
+				return
+			}
 		}
 	}
+}
+
+// endures judges a call with a malformed event in its turn, and the next one.
+func (p *Peer) endures(form, place string) bool {
+	t := p.t
+	a, ok := p.Asks("the call behind ones with malformed events works")
+	if !ok {
+		return false
+	}
+	bad := strings.ReplaceAll(form, "%s", string(harness.Encode(a.Q.SessionID())))
+	expected := "the call with the malformed event " + protocol.Short(bad) + " " + place + " ends with a protocol error or with its outcome"
+	said := t.Text("answer")
+	answer := a.Turn(harness.Turn{Silent: true, Between: func(s *harness.Session) [][]byte {
+		lines := [][]byte{harness.NotificationLine(protocol.NotificationEvent, jsontext.Value(bad)), s.Assistant(said)}
+		if place == "behind the message" {
+			slices.Reverse(lines)
+		}
+		return lines
+	}})
+	answer.Text = said
+	if !a.Write(expected, answer.Joined()) {
+		return false
+	}
+	reply, ended := t.Ended(a.Call, expected, a.Shown)
+	switch {
+	case !ended || reply.Err != nil && !t.failed(reply, expected, a.Shown, harness.ClassProtocol):
+		return false
+	case reply.Err == nil && place == "before the message":
+		if why := t.differs(reply.Outcome(), answer); !t.Expect(why == "", expected, why, a.Shown.frames()...) {
+			return false
+		}
+	}
+	return p.Works("the call behind one with the malformed event " + protocol.Short(bad) + " works")
 }
