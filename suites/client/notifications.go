@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -14,16 +15,16 @@ import (
 // nothing of anybody else's.
 func notifications(s *suite) {
 	s.It("C-NTF-01", func(t *T) {
-		const expected = "all notifications that were written before the response, in the same chunk too, are in the result of the call"
-		a := t.Asked()
+		via := t.channel()
+		expected := "all notifications that were written before the response, in the same chunk too, are " + string(via)
+		a := t.Launch(protocol.MethodPrompt).Hear(via, harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt")})
 		answer := a.Turn(harness.Turn{Between: func(s *harness.Session) [][]byte { return numbered(s, 50) }})
 		if a.Settles(expected, answer) {
-			reply, _ := a.Over()
 			lines := answer.Notifications()
-			if !t.Hello.Settles && t.Profile == protocol.Receipt {
-				lines = answer.Before // such a call has returned with the receipt
+			if t.returnsEarly() && via != toSubscription {
+				lines = answer.Before
 			}
-			t.collected(expected, lines, reply.Outcome(), a.Shown, answer.Session.ID)
+			a.collected(expected, lines, answer.Session.ID)
 		}
 	})
 	s.It("C-NTF-02", wireOrder)
@@ -69,13 +70,14 @@ func numbered(s *harness.Session, n int) (lines [][]byte) {
 	return lines
 }
 
-// collected judges that the outcome holds every event of these sessions among the lines.
-func (t *T) collected(expected string, lines [][]byte, o harness.Outcome, show Shown, sessions ...string) bool {
-	missing := without(events(harness.NotificationsOf(lines), sessions...), o.Notifications)
+// collected judges that every event of these sessions among the lines was handed over.
+func (h *Heard) collected(expected string, lines [][]byte, sessions ...string) bool {
+	wanted := h.via.form(events(harness.NotificationsOf(lines), sessions...))
+	missing := without(wanted, h.got(wanted))
 	if len(missing) == 0 {
 		return true
 	}
-	t.Fail(expected, fmt.Sprintf("%d are missing, the first of them: %s", len(missing), protocol.Short(string(missing[0].Params))), show.frames()...)
+	h.t.Fail(expected, fmt.Sprintf("%d are missing, the first of them: %s", len(missing), protocol.Short(string(missing[0].Params))), h.Shown.frames()...)
 	return false
 }
 
@@ -111,15 +113,14 @@ func without(list, in []harness.Notification) (out []harness.Notification) {
 }
 
 // wireOrder writes many notifications of several methods, in several chunks. What comes
-// of them has to come in the order of the wire, to the result and to a callback.
+// of them has to come in the order of the wire, and to a callback as well.
 func wireOrder(t *T) {
 	const expected = "notifications are handed over in the order of the wire"
-	p := t.Launch(protocol.MethodPrompt)
 	prompt := harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt")}
 	if slices.Contains(t.Hello.Callbacks, harness.CallPrompt) {
 		prompt.Callback = harness.CallbackReport
 	}
-	a := p.AskWith(prompt)
+	a := t.Launch(protocol.MethodPrompt).Hear(t.channel(), prompt)
 	answer := a.Turn(harness.Turn{Between: func(s *harness.Session) (lines [][]byte) {
 		for i := range 20 {
 			lines = append(lines, numbered(s, 10)...)
@@ -135,10 +136,14 @@ func wireOrder(t *T) {
 	if !a.Gets(expected, answer) {
 		return
 	}
-	reply, _ := a.Over()
 	written := harness.NotificationsOf(answer.Notifications())
-	t.Judge(harness.InOrder(written, reply.Outcome().Notifications), expected, a.Shown.frames()...)
+	own := events(written, answer.Session.ID)
+	got := a.got(a.via.form(own[len(own)-1:]))
+	if len(got) == 0 {
+		t.NotReached("notifications are handed over", errors.New("there are none "+string(a.via)))
+	}
+	t.Judge(harness.InOrder(a.via.form(written), got), expected+", "+string(a.via), a.Shown.frames()...)
 	if prompt.Callback != "" {
-		t.Judge(harness.InOrder(written, a.Events()), expected+" to a callback", a.Shown.frames()...)
+		t.Judge(harness.InOrder(written, a.Events()), expected+", "+string(toCallback), a.Shown.frames()...)
 	}
 }

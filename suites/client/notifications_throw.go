@@ -8,15 +8,32 @@ import (
 	"github.com/dshconform/dshconform/harness/wire"
 )
 
-// throwingCallback has a callback throw, at a subscription where there are such, and at
-// a prompt.
+// throwingCallback has a callback throw, at a subscription and at a prompt, where it can be
+// given there.
 func throwingCallback(t *T) {
-	if t.Hello.Offers(harness.CallSubscribe) && slices.Contains(t.Hello.Filters, harness.FilterAll) {
-		throwingSubscription(t, harness.FilterAll, harness.CallbackThrow)
+	filter, offered := t.listening()
+	subscription := offered && slices.Contains(t.Hello.Callbacks, harness.CallSubscribe)
+	prompt := slices.Contains(t.Hello.Callbacks, harness.CallPrompt)
+	if !subscription && !prompt {
+		t.Lacking("driver-callbacks", "no subscription can be made that would call one")
 	}
-	if slices.Contains(t.Hello.Callbacks, harness.CallPrompt) && !t.Failed() {
+	if subscription {
+		throwingSubscription(t, filter, harness.CallbackThrow)
+	}
+	if prompt && !t.Failed() {
 		throwingPrompt(t)
 	}
+}
+
+// listening is a filter that lets the notifications of a session through, and whether one is
+// offered.
+func (t *T) listening() (filter string, offered bool) {
+	for _, filter := range []string{harness.FilterAll, harness.FilterSession} {
+		if t.Hello.Subscribes(filter) {
+			return filter, true
+		}
+	}
+	return "", false
 }
 
 // throwingSubscription begins a subscription whose filter or callback throws, beside
@@ -24,21 +41,36 @@ func throwingCallback(t *T) {
 func throwingSubscription(t *T, filter, callback string) {
 	const expected = "code of the caller that throws hurts its own subscription alone"
 	p := t.Launch(protocol.MethodPrompt)
-	_, err := p.Subscribe(t.Ctx, filter, "", callback)
-	t.Need("subscribe", err)
-	var other *harness.Call
-	if slices.Contains(t.Hello.Filters, harness.FilterAll) {
-		other, err = p.Subscribe(t.Ctx, harness.FilterAll, "", harness.CallbackReport)
+	session := t.Session()
+	subscribe := func(filter, callback string) *harness.Call {
+		of := ""
+		if filter == harness.FilterSession {
+			of = session
+		}
+		c, err := p.Subscribe(t.Ctx, filter, of, callback)
 		t.Need("subscribe", err)
+		return c
 	}
-	a := p.Ask()
+	throwing := subscribe(filter, callback)
+	var other *harness.Call
+	if sound, offered := t.listening(); offered {
+		other = subscribe(sound, harness.CallbackReport)
+	}
+	a := p.AskWith(harness.Prompt{SessionID: session, Text: t.Text("prompt")})
 	answer := a.Turn(harness.Turn{})
-	if !a.Settles(expected+": the call in flight settles", answer) || !p.Works(expected+": the next call works") || other == nil {
+	if !a.Settles(expected+": the call in flight settles", answer) || !p.Works(expected+": the next call works") {
+		return
+	}
+	if callback == harness.CallbackThrow {
+		t.Need("the callback is called", throwing.AwaitEvents(t.Ctx, "notification at the subscription whose callback throws",
+			func(got []harness.Notification) bool { return len(got) > 0 }))
+	}
+	if other == nil {
 		return
 	}
 	last := harness.NotificationsOf(answer.Notifications())
 	want := last[len(last)-1]
-	err = other.AwaitEvents(t.Ctx, "last notification of the turn at the other subscription", func(got []harness.Notification) bool {
+	err := other.AwaitEvents(t.Ctx, "last notification of the turn at the other subscription", func(got []harness.Notification) bool {
 		return slices.ContainsFunc(got, func(n harness.Notification) bool {
 			return n.Method == want.Method && wire.SameValue(n.Params, want.Params)
 		})

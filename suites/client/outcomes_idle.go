@@ -59,8 +59,8 @@ func idleSettles(t *T) {
 		}
 		// That all of a turn is collected is another requirement; that of what came early
 		// is this one.
-		reply, _ := a.Over()
-		if !t.collected(expected, answer.Before, reply.Outcome(), a.Shown, session) {
+		heard := &Heard{Asked: a, via: inResult}
+		if !heard.collected(expected, answer.Before, session) {
 			return
 		}
 	}
