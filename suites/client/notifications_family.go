@@ -65,7 +65,7 @@ func family(t *T, levels int, earlier bool) {
 func (h *Heard) judged(expected string, wanted, all, foreign [][]byte, tree []string) {
 	own := h.via.form(events(harness.NotificationsOf(all), tree...))
 	got := h.got(own[len(own)-1:])
-	// A stranger's event can be the same as one of the session's, where nobody says whose it is.
+	// Where nobody says whose an event is, it can be the same as one of another session.
 	strange := without(h.via.form(harness.NotificationsOf(foreign)), own)
 	for _, n := range got {
 		if len(without([]harness.Notification{n}, strange)) == 0 {
@@ -73,7 +73,7 @@ func (h *Heard) judged(expected string, wanted, all, foreign [][]byte, tree []st
 			return
 		}
 	}
-	children := h.via.form(events(harness.NotificationsOf(wanted), tree[1:]...))
+	children := without(h.via.form(events(harness.NotificationsOf(wanted), tree[1:]...)), h.via.form(events(harness.NotificationsOf(all), tree[0])))
 	alone := h.via == inEvents && len(without(children, got)) == len(children)
 	if alone {
 		tree = tree[:1]
