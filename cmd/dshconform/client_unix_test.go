@@ -63,6 +63,20 @@ func TestDriverThatCannotBeRun(t *testing.T) {
 	}
 }
 
+// A driver that does not live through a sound prompt, or answers nothing behind it, is no window to an SDK.
+func TestDriverThatPromptsOnce(t *testing.T) {
+	for trouble, says := range map[string]string{"1:dies": "the driver's last words", "1:hangs": "the driver answers nothing any more"} {
+		t.Run(trouble, func(t *testing.T) {
+			g := NewWithT(t)
+			r := dshconform(t, "client", "--timeout-scale", "0.3", "--id", "C-DIR-03", "--env", troubleVariable+"="+trouble,
+				"--driver", reports.ShellQuote(os.Args[0]))
+			g.Expect(r.code).To(Equal(3), r.out+r.err)
+			g.Expect(r.err).To(ContainSubstring(says))
+			nothingLeft(t)
+		})
+	}
+}
+
 // A driver that goes wrong in the middle ends the run; an SDK that hangs or takes its process along does not.
 func TestTroubleInTheMiddle(t *testing.T) {
 	ids := []string{"C-DIR-03", "C-DIR-04", "C-IDS-02/id-null"} // two prompts each
@@ -73,7 +87,7 @@ func TestTroubleInTheMiddle(t *testing.T) {
 		nothingLeft(t)
 		return r, results(t, dir)
 	}
-	for trouble, says := range map[string]string{"4:dies": "the driver's last words", "4:hangs": "within "} {
+	for trouble, says := range map[string]string{"5:dies": "the driver's last words", "5:hangs": "within "} {
 		t.Run(trouble, func(t *testing.T) {
 			g := NewWithT(t)
 			r, res := judge(t, trouble)
@@ -82,7 +96,7 @@ func TestTroubleInTheMiddle(t *testing.T) {
 			g.Expect(res.Requirements[1].Actual).To(ContainSubstring(says))
 		})
 	}
-	for trouble, says := range map[string]string{"4:echoes": "echoes its commands", "4:junk": "Loading the model…", "4:refuses": "no module named sdk"} {
+	for trouble, says := range map[string]string{"5:echoes": "echoes its commands", "5:junk": "Loading the model…", "5:refuses": "no module named sdk"} {
 		t.Run(trouble, func(t *testing.T) {
 			g := NewWithT(t)
 			r, res := judge(t, trouble)

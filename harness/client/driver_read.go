@@ -69,6 +69,11 @@ func (d *Driver) blame(e *DriverError) {
 func (d *Driver) message(line wire.Line) *DriverError {
 	said := shortLine(line)
 	m := wire.Parse(line)
+	if m.Kind == wire.Junk && !m.InvalidUTF8 && !line.Cut() {
+		line.Raw = lenient(line.Raw)
+		line.Size = int64(len(line.Raw))
+		m = wire.Parse(line)
+	}
 	if m.Kind == wire.Blank || m.Kind == wire.Junk || m.InvalidUTF8 || m.DuplicateName != "" {
 		why := m.Problem
 		switch {

@@ -85,6 +85,9 @@ func (s *SDK) Handshake(ctx context.Context, o VisitOptions) error {
 		_, err = c.Launch(ctx, harness.Behaviour{})
 	}
 	took := time.Since(start)
+	if err == nil {
+		err = v.firstPrompt(ctx, c)
+	}
 	err = cmp.Or(v.Release(ctx), err)
 	switch {
 	case ctx.Err() != nil:
@@ -92,10 +95,43 @@ func (s *SDK) Handshake(ctx context.Context, o VisitOptions) error {
 	case err != nil && harness.DriverFault(err):
 		return errors.New(harness.Explain(err))
 	case err != nil:
-		return fmt.Errorf("the SDK does not come to work with a sound runtime: %s", harness.Explain(err))
+		return fmt.Errorf("the SDK does not come to work with a sound runtime: %s%s", harness.Explain(err), s.lastWords(err))
 	}
 	s.brief = min(max(20*took, leastBrief), mostBrief)
 	return nil
+}
+
+// firstPrompt has the SDK run a turn of a sound runtime. How that ends is for the specs to judge. A driver that does not
+// live through it, or answers nothing any more, is no window to an SDK.
+func (v *Visit) firstPrompt(ctx context.Context, c *harness.Client) error {
+	call, err := c.GoPrompt(harness.Prompt{SessionID: "the-first-session", Text: "Are you there?"})
+	if err == nil {
+		_, err = v.Own(call).AwaitWithin(ctx, v.sdk.o.Deadlines.Call)
+	}
+	var silent *harness.SilentError
+	if !errors.As(err, &silent) {
+		return err
+	}
+	defer v.Spoil("its first prompt hangs")
+	if !v.d.Hello().Concurrent {
+		return nil // it may wait for its SDK
+	}
+	if _, other := v.Create(ctx, nil); !errors.As(other, new(*harness.SilentError)) {
+		return nil // the driver answers: it is the SDK that hangs
+	}
+	return fmt.Errorf("the driver answers nothing any more behind its first prompt: %w", err)
+}
+
+// lastWords are what a driver that says nothing any more last wrote to stderr.
+func (s *SDK) lastWords(err error) string {
+	if s.d == nil || !errors.As(err, new(*harness.SilentError)) {
+		return ""
+	}
+	tail := strings.TrimSpace(string(s.d.Stderr().Tail))
+	if tail == "" {
+		return ""
+	}
+	return "; its stderr ends with:\n" + tail
 }
 
 // driver gives the driver, a new one where the last was spent. An error of it is the
