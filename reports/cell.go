@@ -97,7 +97,7 @@ func (c *Cell) details() string {
 	}
 	for _, t := range c.Conversations {
 		if t.Verdict == TalkFails {
-			fmt.Fprintf(&b, "%s: %s\n", t.Name, oneLine(t.Why))
+			fmt.Fprintf(&b, "%s: %s\n", t.Name, strings.ReplaceAll(strings.TrimRight(t.Why, "\n"), "\n", "\n  "))
 		}
 	}
 	for _, v := range c.unknown() {

@@ -106,6 +106,33 @@ func TestFaultsOfPairs(t *testing.T) {
 	}
 }
 
+// Every cell has transcripts of its own, also where names are the same but for what a file's can't have.
+func TestTranscriptsOfPairsThatAreNamedAlike(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	args := []string{"interop", "--report", dir}
+	for _, name := range []string{"a b", "a_b", "A_B", "a.b", "a"} {
+		args = append(args, "--client", name+"="+refclientLine())
+	}
+	r := dshconform(t, append(args, "--server", "c="+refserverLine(), "--server", "b.c="+refserverLine())...)
+	files := map[string]bool{}
+	for _, cell := range results(t, dir).Cells {
+		for _, file := range cell.Transcripts {
+			g.Expect(files).NotTo(HaveKey(strings.ToLower(file)), "%s%s", r.out, r.err)
+			files[strings.ToLower(file)] = true
+			g.Expect(filepath.Join(dir, filepath.FromSlash(file))).To(BeARegularFile())
+		}
+	}
+}
+
+// What a server that does not start says on stderr is shown whole.
+func TestServerThatSaysWhyItEnds(t *testing.T) {
+	g := NewWithT(t)
+	r := dshconform(t, "interop", "--client", "c="+refclientLine(), "--server", "s=sh -c 'echo one >&2; echo two >&2; exit 4'")
+	g.Expect(r.code).To(Equal(1), "%s%s", r.out, r.err)
+	g.Expect(r.out).To(And(ContainSubstring("one\n"), ContainSubstring("two\n")))
+}
+
 // What a baseline knows does not keep a pair from working.
 func TestInteropBaseline(t *testing.T) {
 	g := NewWithT(t)

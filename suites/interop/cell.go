@@ -158,7 +158,7 @@ func (c *cell) command() (*harness.ServerCommand, target.Prepared, error) {
 	n := len(c.recordings) + 1
 	record := filepath.Join(c.scratch, fmt.Sprintf("%d.jsonl", n))
 	if dir := c.r.cfg.Transcripts; dir != "" {
-		name := fmt.Sprintf("%s.%s.%d.jsonl", fileName(c.Client), fileName(c.Server), n)
+		name := c.r.transcript(fmt.Sprintf("%s.%s.%d", fileName(c.Client), fileName(c.Server), n))
 		record = filepath.Join(dir, name)
 		c.Transcripts = append(c.Transcripts, "transcripts/"+name)
 	}
@@ -176,6 +176,17 @@ func (c *cell) command() (*harness.ServerCommand, target.Prepared, error) {
 		return nil, run, fmt.Errorf("write the server's command: %w", err)
 	}
 	return &harness.ServerCommand{Argv: []string{script}, Executable: script}, run, nil
+}
+
+// transcript gives the name of a file that no other cell has: what is left of two names may be the same, also where
+// letters of one are small.
+func (r *runner) transcript(name string) string {
+	free := name
+	for i := 2; r.names[strings.ToLower(free)]; i++ {
+		free = fmt.Sprintf("%s~%d", name, i)
+	}
+	r.names[strings.ToLower(free)] = true
+	return free + ".jsonl"
 }
 
 // fileName is a name of the user's as part of that of a file.

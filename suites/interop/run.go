@@ -17,7 +17,7 @@ import (
 // Run brings every client together with every server. The run that it returns holds
 // what was found, also where the error is a *spec.NotRunError or says that ctx ended.
 func Run(ctx context.Context, cfg Config) (*reports.Run, error) {
-	r := &runner{cfg: cfg, begun: time.Now(), judged: judged{cat: cfg.Catalogue}}
+	r := &runner{cfg: cfg, begun: time.Now(), names: map[string]bool{}, judged: judged{cat: cfg.Catalogue}}
 	defer r.close()
 	for i, c := range cfg.Clients {
 		r.sdks = append(r.sdks, sdk.New(sdk.Options{
@@ -70,6 +70,7 @@ type runner struct {
 	begun time.Time
 	sdks  []*sdk.SDK
 	cells []reports.Cell
+	names map[string]bool // of transcripts
 	judged
 }
 
