@@ -17,6 +17,13 @@ var scripts = []string{
 	"\u2028 \u2029 \u0085 \ufeff \ufffd", "tab\t quote\" backslash\\ slash/ \u007f \u0001 \\u0041 \\n", "naïve café ß ÿ",
 }
 
+// sessionIDs are ids that are another one when somebody tidies them up: letters in both
+// cases, characters that several forms of Unicode have, blanks at the ends.
+var sessionIDs = []string{
+	"Case-SENSITIVE-İ-%s-ß", "日本語-%s-한국어-𝒳", "e\u0301-\u00e9-\u212b-ก็ิ-%s", "שלום-%s-\u202bمرحبا\u202c", "👩‍👩‍👧-%s-👍🏽",
+	" %s ", "\u3000%s\u00a0", "ﬁ-½-%s-Ⅳ",
+}
+
 // multibyte: what callers write reaches the wire.
 func multibyte(s *suite) {
 	s.It("C-MB-01", func(t *T) {
@@ -47,7 +54,31 @@ func multibyte(s *suite) {
 		_, blockwise := wire.AsArray(params["contentBlocks"]) // otherwise it is no prompt, which the monitor tells
 		t.Expect(!blockwise || wire.SameValue(params["contentBlocks"], blocks), "content blocks reach the wire unchanged: "+string(blocks), "they are "+given(params["contentBlocks"]), a.Q.Line)
 		a.settle(harness.Turn{})
+		for _, form := range sessionIDs {
+			if t.Failed() || !p.names(fmt.Sprintf(form, t.Session())) {
+				return
+			}
+		}
 	})
+}
+
+// names judges that a prompt is one of this session on the wire as well. It takes whatever
+// prompt comes next: who waits for the right one sees a hang where the id is another.
+func (p *Peer) names(session string) bool {
+	t, shown := p.t, p.Since()
+	expected := fmt.Sprintf("the session id of a prompt reaches the wire unchanged: %+q", session)
+	call, err := p.GoPrompt(harness.Prompt{SessionID: session, Text: t.Text("prompt")})
+	t.Need("make a call", err)
+	t.own(call)
+	q, err := p.RT.Next(t.Ctx, protocol.MethodPrompt)
+	if err != nil {
+		return t.Judge(p.unasked(call, err), expected)
+	}
+	if !t.Expect(q.SessionID() == session, expected, fmt.Sprintf("it is %+q", q.SessionID()), q.Line) {
+		return false
+	}
+	a := &Asked{Call: call, Peer: p, Q: q, Shown: shown}
+	return a.Settles("the prompt of that session settles: "+fmt.Sprintf("%+q", session), a.Turn(harness.Turn{}))
 }
 
 // anyText makes a text of characters from anywhere in Unicode.
