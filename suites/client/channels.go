@@ -40,6 +40,14 @@ func (t *T) channel() channel {
 // the call's.
 func (t *T) returnsEarly() bool { return !t.Hello.Settles && t.Profile == protocol.Receipt }
 
+// listened is a prompt with a callback, where one can be given.
+func (t *T) listened(prompt harness.Prompt) harness.Prompt {
+	if slices.Contains(t.Hello.Callbacks, harness.CallPrompt) {
+		prompt.Callback = harness.CallbackReport
+	}
+	return prompt
+}
+
 // Heard is a prompt whose notifications are listened to.
 type Heard struct {
 	*Asked
@@ -84,6 +92,33 @@ func (h *Heard) got(wanted []harness.Notification) (list []harness.Notification)
 		h.t.Conclude(err) // what is missing shows
 	}
 	return h.subscription.Events()
+}
+
+// through is the same prompt with another channel looked at, which needs no subscription.
+func (h *Heard) through(c channel) *Heard {
+	return &Heard{Asked: h.Asked, via: c, subscription: h.subscription}
+}
+
+// follow finds out how many of the wanted ones were handed over, one behind the other. It
+// looks at each but once: there may be very many.
+func (h *Heard) follow(wanted []harness.Notification) (found int) {
+	looked := 0
+	all := func(got []harness.Notification) bool {
+		for ; looked < len(got) && found < len(wanted); looked++ {
+			if same(got[looked], wanted[found]) {
+				found++
+			}
+		}
+		return found == len(wanted)
+	}
+	if h.via != toSubscription {
+		all(h.got(nil))
+		return found
+	}
+	if err := h.subscription.AwaitEvents(h.t.Ctx, "notifications at a subscription", all); err != nil {
+		h.t.Conclude(err) // what is missing shows
+	}
+	return found
 }
 
 // form gives notifications as the channel hands them over: an event in a result does not

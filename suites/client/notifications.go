@@ -1,8 +1,6 @@
 package client
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -14,19 +12,7 @@ import (
 // notifications: what the caller sees of a turn: everything of it, in order, and
 // nothing of anybody else's.
 func notifications(s *suite) {
-	s.It("C-NTF-01", func(t *T) {
-		via := t.channel()
-		expected := "all notifications that were written before the response, in the same chunk too, are " + string(via)
-		a := t.Launch(protocol.MethodPrompt).Hear(via, harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt")})
-		answer := a.Turn(harness.Turn{Between: func(s *harness.Session) [][]byte { return numbered(s, 50) }})
-		if a.Settles(expected, answer) {
-			lines := answer.Notifications()
-			if t.returnsEarly() && via != toSubscription {
-				lines = answer.Before
-			}
-			a.collected(expected, lines, answer.Session.ID)
-		}
-	})
+	s.It("C-NTF-01", collectedInTime)
 	s.It("C-NTF-02", wireOrder)
 	s.It("C-NTF-03/child", func(t *T) { family(t, 1, false) })
 	s.It("C-NTF-03/nested", func(t *T) { family(t, 2, false) })
@@ -51,6 +37,31 @@ func notifications(s *suite) {
 	})
 	s.It("C-NTF-05/callback", throwingCallback)
 	s.It("C-NTF-05/filter", func(t *T) { throwingSubscription(t, harness.FilterThrow, harness.CallbackReport) })
+}
+
+// collectedInTime looks, when the call has returned, at the channel that tells most, and at
+// the callback of the prompt: what that gets is there before the call returns, too.
+func collectedInTime(t *T) {
+	const expected = "all notifications that were written before the response, in the same chunk too, are "
+	via := t.channel()
+	prompt, channels := t.listened(harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt")}), []channel{via}
+	if prompt.Callback != "" && via != toCallback {
+		channels = append(channels, toCallback)
+	}
+	a := t.Launch(protocol.MethodPrompt).Hear(via, prompt)
+	answer := a.Turn(harness.Turn{Between: func(s *harness.Session) [][]byte { return numbered(s, 50) }})
+	if !a.Settles(expected+string(via), answer) {
+		return
+	}
+	for _, c := range channels {
+		lines := answer.Notifications()
+		if t.returnsEarly() && c != toSubscription {
+			lines = answer.Before
+		}
+		if !a.through(c).collected(expected+string(c), lines, answer.Session.ID) {
+			return
+		}
+	}
 }
 
 // goesOn judges that a turn with something new in its middle settles, and the next one.
@@ -104,46 +115,13 @@ func of(n harness.Notification) string {
 // without are the notifications of a list that are not in another.
 func without(list, in []harness.Notification) (out []harness.Notification) {
 	for _, n := range list {
-		same := func(m harness.Notification) bool { return m.Method == n.Method && wire.SameValue(m.Params, n.Params) }
-		if !slices.ContainsFunc(in, same) {
+		if !slices.ContainsFunc(in, func(m harness.Notification) bool { return same(m, n) }) {
 			out = append(out, n)
 		}
 	}
 	return out
 }
 
-// wireOrder writes many notifications of several methods, in several chunks. What comes
-// of them has to come in the order of the wire, and to a callback as well.
-func wireOrder(t *T) {
-	const expected = "notifications are handed over in the order of the wire"
-	prompt := harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt")}
-	if slices.Contains(t.Hello.Callbacks, harness.CallPrompt) {
-		prompt.Callback = harness.CallbackReport
-	}
-	a := t.Launch(protocol.MethodPrompt).Hear(t.channel(), prompt)
-	answer := a.Turn(harness.Turn{Between: func(s *harness.Session) (lines [][]byte) {
-		for i := range 20 {
-			lines = append(lines, numbered(s, 10)...)
-			lines = append(lines, s.Child(fmt.Sprintf("%s.%d", s.ID, i), "a child's answer")...)
-		}
-		return lines
-	}})
-	for chunk := range slices.Chunk(answer.Lines(), 7) {
-		if !a.Write(expected, bytes.Join(chunk, nil)) {
-			return
-		}
-	}
-	if !a.Gets(expected, answer) {
-		return
-	}
-	written := harness.NotificationsOf(answer.Notifications())
-	own := events(written, answer.Session.ID)
-	got := a.got(a.via.form(own[len(own)-1:]))
-	if len(got) == 0 {
-		t.NotReached("notifications are handed over", errors.New("there are none "+string(a.via)))
-	}
-	t.Judge(harness.InOrder(a.via.form(written), got), expected+", "+string(a.via), a.Shown.frames()...)
-	if prompt.Callback != "" && a.via != toCallback {
-		t.Judge(harness.InOrder(written, a.Events()), expected+", "+string(toCallback), a.Shown.frames()...)
-	}
+func same(a, b harness.Notification) bool {
+	return a.Method == b.Method && wire.SameValue(a.Params, b.Params)
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // family mixes events of a session, of a descendant and of strangers, who have a child
-// too. The descendant is so many levels below, and is started in the call itself, or
+// too, and of which two have ids that the session's begins with, or that begin with it. The descendant is so many levels below, and is started in the call itself, or
 // in an earlier one of the session.
 func family(t *T, levels int, earlier bool) {
 	via := t.channel()
@@ -15,7 +15,8 @@ func family(t *T, levels int, earlier bool) {
 	}
 	expected := "the notifications of the session and its descendants, and no others, are " + string(via)
 	p := t.Launch(protocol.MethodPrompt)
-	session, stranger := t.Session(), p.RT.Session(t.Session())
+	beginning := t.Session()
+	session, stranger := beginning+".session", p.RT.Session(t.Session())
 	prompt := func() harness.Prompt { return harness.Prompt{SessionID: session, Text: t.Text("prompt")} }
 	line := []*harness.Session{p.RT.Session(session)}
 	for range levels {
@@ -30,8 +31,9 @@ func family(t *T, levels int, earlier bool) {
 	if earlier {
 		p.AskWith(prompt()).settle(harness.Turn{Between: func(*harness.Session) [][]byte { return start() }})
 	}
-	foreign := [][]byte{
-		stranger.TurnStart(), stranger.Assistant("a stranger's answer"), stranger.TurnEnd(harness.Reason(protocol.KindCompleted)),
+	var foreign [][]byte
+	for _, s := range []*harness.Session{stranger, p.RT.Session(beginning), p.RT.Session(session + "-2")} {
+		foreign = append(foreign, s.TurnStart(), s.Assistant("a stranger's answer"), s.TurnEnd(harness.Reason(protocol.KindCompleted)))
 	}
 	foreign = append(foreign, stranger.Child(t.Session(), "the answer of a stranger's child")...)
 
