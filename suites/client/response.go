@@ -59,10 +59,15 @@ var logs = []log{
 	{"a child's message behind that of the session", harness.Turn{Silent: true, Between: func(s *harness.Session) [][]byte {
 		return append([][]byte{s.Assistant("the parent's")}, s.Child(s.ID+".child", "the child's")...)
 	}}, "the parent's"},
+	{"a long message", harness.Turn{Text: longText}, longText},
 	{"a child's message alone", harness.Turn{Silent: true, Between: func(s *harness.Session) [][]byte {
 		return s.Child(s.ID+".child", "the child's")
 	}}, ""},
 }
+
+// longText is of several scripts, with characters that forms of Unicode write differently.
+// It is as long as a line may be that no row about sizes is about.
+var longText = strings.Repeat("你好，世界 e\u0301 \u00e9 ก็ิ \u212b ﬁ שלום 👩‍👩‍👧 𝒳\n", 600)
 
 // finalText plays logs on one session, so that the text of one must not be taken for
 // that of the next, and then some that are made up.
@@ -76,7 +81,7 @@ func finalText(t *T) {
 		}
 		answer := a.Turn(l.turn)
 		answer.Text = l.text
-		return a.Settles(fmt.Sprintf("the final response is %q for a log with %s", l.text, l.name), answer)
+		return a.Settles(fmt.Sprintf("the final response is %q for a log with %s", protocol.Short(l.text), l.name), answer)
 	}
 	for _, l := range logs {
 		if !play(l) {
