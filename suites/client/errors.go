@@ -1,6 +1,7 @@
 package client
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -29,37 +30,61 @@ func errorResponses(s *suite) {
 	})
 }
 
-// wholeError fails a prompt, and a request where there are such, with all that an error
-// can have.
+// wholeErrors have all that an error can have: codes that are any integers, data that are
+// any values but null, which can't be told from none.
+var wholeErrors = []struct {
+	code    int
+	message string
+	data    any
+}{
+	{-32123, "out of 运气: \"quoted\"", object{"why": "tested", "n": 7, "list": []any{nil, true}}},
+	{1, "data that are zero", 0},
+	{-1, "data that are false", false},
+	{0, "data that are an empty text", ""},
+	{-32000, "data that are an empty list", []any{}},
+	{1 << 31, "data that are an empty object", object{}},
+	{-32603, "a long message: " + strings.Repeat("运气 e\u0301 𝒳 ", 100) + "and its end", "text"},
+}
+
+// wholeError fails a prompt, and a request where there are such, with each of them.
 func wholeError(t *T) {
-	const message = "out of 运气: \"quoted\""
-	data := object{"why": "tested", "n": 7, "list": []any{nil, true}}
 	p := t.Launch(protocol.MethodPrompt, "dshconform/ask")
-	a := p.Ask()
-	check := func(what string, c *harness.Call, q *harness.Request, show Shown) {
-		expected := "the error of " + what + " surfaces with its code, its message and its data"
-		if !p.Write(expected, q.Error(-32123, message, data)) {
+	for _, e := range wholeErrors {
+		a, ok := p.Asks("the call behind one that has failed reaches the runtime")
+		if !ok {
 			return
 		}
-		if !t.Fails(c, expected, show) {
+		p.surfaces("a prompt", a.Call, a.Q, a.Shown, e.code, e.message, e.data)
+		if t.Failed() {
 			return
 		}
-		reply, _ := c.Over()
-		e := reply.Err
-		t.Expect(wire.SameValue(e.Code, jsontext.Value("-32123")), expected+": code -32123", "the code is "+given(e.Code), show.frames()...)
-		t.Expect(strings.Contains(e.Message, message), expected+": "+message, "the message is "+protocol.Short(e.Message), show.frames()...)
-		t.Expect(wire.SameValue(e.Data, harness.Encode(data)), expected+": "+string(harness.Encode(data)), "the data are "+given(e.Data), show.frames()...)
+		if !t.Hello.Offers(harness.CallRequest) {
+			continue
+		}
+		show := p.Since()
+		c, err := p.GoRequest("dshconform/ask", object{"a": 1})
+		t.Need("send a request", err)
+		q, err := p.RT.Next(t.Ctx, "dshconform/ask")
+		t.Need("a request reaches the runtime", err)
+		p.surfaces("a request", t.own(c), q, show, e.code, e.message, e.data)
+		if t.Failed() {
+			return
+		}
 	}
-	check("a prompt", a.Call, a.Q, a.Shown)
-	if !t.Hello.Offers(harness.CallRequest) || t.Failed() {
+}
+
+// surfaces fails a call with an error, which its caller has to get whole.
+func (p *Peer) surfaces(what string, c *harness.Call, q *harness.Request, show Shown, code int, message string, data any) {
+	t := p.t
+	expected := "the error of " + what + " surfaces with its code, its message and its data"
+	if !p.Write(expected, q.Error(code, message, data)) || !t.Fails(c, expected, show) {
 		return
 	}
-	show := p.Since()
-	c, err := p.GoRequest("dshconform/ask", object{"a": 1})
-	t.Need("send a request", err)
-	q, err := p.RT.Next(t.Ctx, "dshconform/ask")
-	t.Need("a request reaches the runtime", err)
-	check("a request", t.own(c), q, show)
+	reply, _ := c.Over()
+	e, coded, attached := reply.Err, harness.Encode(code), harness.Encode(data)
+	t.Expect(wire.SameValue(e.Code, coded), expected+": code "+string(coded), "the code is "+given(e.Code), show.frames()...)
+	t.Expect(strings.Contains(e.Message, message), expected+": "+protocol.Short(message), fmt.Sprintf("the message is %s, of %d bytes", protocol.Short(e.Message), len(e.Message)), show.frames()...)
+	t.Expect(wire.SameValue(e.Data, attached), expected+": "+string(attached), "the data are "+given(e.Data), show.frames()...)
 }
 
 // brokenErrors fails prompts with errors that are none.
