@@ -275,18 +275,31 @@ func initializeTimesOut(t *T) {
 	t.Judge(rt.AwaitVanished(t.Ctx, c.Graces()+t.run.deadlines.Exit), late, show.frames()...)
 }
 
-// causeOfDeath looks for the exit code and the end of stderr in the error.
+// causeOfDeath looks for the exit code and the end of stderr in the error, of a runtime that
+// has said little, and of one that had said much before.
 func causeOfDeath(t *T) {
+	const line = "a line of the log that nobody asks for\n"
+	for _, before := range []string{line, strings.Repeat(line, 64<<10/len(line))} {
+		if !diesTelling(t, before) {
+			return
+		}
+	}
+}
+
+func diesTelling(t *T, before string) bool {
 	const code, words = 73, "the runtime's last words"
-	a := t.Asked()
-	t.Need("write to stderr", a.RT.WriteStderr(t.Ctx, []byte("some log line\nfatal: "+words+"\n")))
-	t.Need("end the runtime", a.RT.Exit(code))
+	p := t.Launch(protocol.MethodPrompt)
+	t.Need("write to stderr", p.RT.WriteStderr(t.Ctx, []byte(before)))
+	a := p.Ask()
+	t.Need("write to stderr", p.RT.WriteStderr(t.Ctx, []byte("fatal: "+words+"\n")))
+	t.Need("end the runtime", p.RT.Exit(code))
 	reply, err := a.AwaitWithin(t.Ctx, t.run.deadlines.Call)
 	e := reply.Err
 	if e == nil {
 		t.NotReached("the call fails when the runtime dies", cmp.Or(err, errors.New("it succeeded")))
 	}
 	said := e.Message + " " + string(e.Data)
-	t.Expect(strings.Contains(said, fmt.Sprint(code)), fmt.Sprintf("the error carries the exit code, %d", code), "it says: "+protocol.Short(said), a.Shown.frames()...)
-	t.Expect(strings.Contains(said, words), "the error carries the tail of stderr: "+words, "it says: "+protocol.Short(said), a.Shown.frames()...)
+	told := t.Expect(strings.Contains(said, fmt.Sprint(code)), fmt.Sprintf("the error carries the exit code, %d", code), "it says: "+protocol.Short(said), a.Shown.frames()...)
+	expected := fmt.Sprintf("the error carries the tail of stderr behind %d bytes: %s", len(before), words)
+	return t.Expect(strings.Contains(said, words), expected, "it says: "+protocol.Short(said), a.Shown.frames()...) && told
 }
