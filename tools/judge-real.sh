@@ -103,12 +103,23 @@ for name in "$@"; do
             noted $?
             servers="$servers $out/$name"
             ;;
-        *)
-            layers "$name" client "$name"
-            sdks="$sdks $name"
-            reports="$reports $out/$name-high $out/$name-low"
-            ;;
+        *) sdks="$sdks $name" ;;
     esac
+done
+
+# SDKs are compared while they are judged, which is waiting too.
+if [ -n "$all" ]; then
+    mkdir -p $out
+    # shellcheck disable=SC2086 # names without blanks
+    (
+        layers parity parity $sdks
+        exit $worst
+    ) >$out/parity.txt 2>&1 &
+    comparing=$!
+fi
+for name in $sdks; do
+    layers "$name" client "$name"
+    reports="$reports $out/$name-high $out/$name-low"
 done
 
 for results in "$servers" "$reports"; do
@@ -119,8 +130,10 @@ for results in "$servers" "$reports"; do
 done
 
 if [ -n "$all" ]; then
-    # shellcheck disable=SC2086 # names without blanks
-    layers parity parity $sdks
+    wait $comparing
+    code=$?
+    cat $out/parity.txt
+    noted $code
     echo
     "$python" tools/real/session.py --program "$program" --sdk .real/sdk-python-$newest \
         --server .real/runtime-$newest/server --baseline fixtures/baselines/runtime-$newest.yaml --out $out/session

@@ -13,7 +13,6 @@ import (
 	"github.com/dshconform/dshconform/fixtures/refclient"
 	"github.com/dshconform/dshconform/harness/wire"
 	"github.com/dshconform/dshconform/reports"
-	"github.com/dshconform/dshconform/suites/requirements"
 )
 
 // refclientLine is the driver of the reference client as a command line.
@@ -23,34 +22,32 @@ func refclientLine(args ...string) string {
 
 // The reference client is what the suite can find nothing wrong with.
 func TestReferenceClientConforms(t *testing.T) {
-	for _, profile := range requirements.Profiles() {
-		t.Run(profile, func(t *testing.T) {
-			g := NewWithT(t)
-			dir := filepath.Join(t.TempDir(), "out")
-			r := dshconform(t, "client", "--report", dir, "--driver", refclientLine("--profile", profile))
-			g.Expect(r.code).To(Equal(0), "%s%s", r.out, r.err)
-			g.Expect(r.err).To(BeEmpty())
-			g.Expect(firstLine(r.out)).To(And(ContainSubstring("client: "), ContainSubstring("profile "+profile), ContainSubstring("seed 1")),
-				"the driver names the profile")
-			g.Expect(lastLine(r.out)).To(MatchRegexp(`^conforms: \d+ of \d+ MUSTs exercised`))
+	eachProfile(t, func(t *testing.T, profile string) {
+		g := NewWithT(t)
+		dir := filepath.Join(t.TempDir(), "out")
+		r := dshconform(t, "client", "--report", dir, "--driver", refclientLine("--profile", profile))
+		g.Expect(r.code).To(Equal(0), "%s%s", r.out, r.err)
+		g.Expect(r.err).To(BeEmpty())
+		g.Expect(firstLine(r.out)).To(And(ContainSubstring("client: "), ContainSubstring("profile "+profile), ContainSubstring("seed 1")),
+			"the driver names the profile")
+		g.Expect(lastLine(r.out)).To(MatchRegexp(`^conforms: \d+ of \d+ MUSTs exercised`))
 
-			res := results(t, dir)
-			g.Expect(res.Kind).To(Equal(reports.KindClient))
-			g.Expect(res.Profile).To(Equal(profile))
-			g.Expect(res.Summary.Fail + res.Summary.Warn + res.Summary.Error + res.Summary.NotReached).To(BeZero())
-			g.Expect(res.Subject.Argv).To(Equal([]string{binary, "refclient", "--profile", profile}))
-			g.Expect(res.Subject.Name).To(ContainSubstring("(go, high)"))
-			for _, q := range res.Requirements {
-				if q.Verdict == reports.NotApplicable {
-					g.Expect(q.Because).To(Equal("another profile"), "%s: the reference client offers everything", q.ID)
-					continue
-				}
-				for _, p := range q.Parts() {
-					g.Expect(filepath.Join(dir, filepath.FromSlash(p.Outcome.Transcript))).To(BeARegularFile(), p.ID)
-				}
+		res := results(t, dir)
+		g.Expect(res.Kind).To(Equal(reports.KindClient))
+		g.Expect(res.Profile).To(Equal(profile))
+		g.Expect(res.Summary.Fail + res.Summary.Warn + res.Summary.Error + res.Summary.NotReached).To(BeZero())
+		g.Expect(res.Subject.Argv).To(Equal([]string{binary, "refclient", "--profile", profile}))
+		g.Expect(res.Subject.Name).To(ContainSubstring("(go, high)"))
+		for _, q := range res.Requirements {
+			if q.Verdict == reports.NotApplicable {
+				g.Expect(q.Because).To(Equal("another profile"), "%s: the reference client offers everything", q.ID)
+				continue
 			}
-		})
-	}
+			for _, p := range q.Parts() {
+				g.Expect(filepath.Join(dir, filepath.FromSlash(p.Outcome.Transcript))).To(BeARegularFile(), p.ID)
+			}
+		}
+	})
 }
 
 // A transcript holds both directions between the SDK and its runtime, and what the driver was told as notes.

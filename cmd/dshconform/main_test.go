@@ -20,6 +20,7 @@ import (
 
 	"github.com/dshconform/dshconform/fixtures/refserver"
 	"github.com/dshconform/dshconform/reports"
+	"github.com/dshconform/dshconform/suites/requirements"
 )
 
 // binary is the program, built once and without the race detector: it is a subject and a supervisor as well, and those
@@ -324,6 +325,16 @@ func TestWrongUseOfTheProgram(t *testing.T) {
 			g.Expect(r.out).To(BeEmpty())
 			g.Expect(r.err).To(And(HavePrefix("dshconform: "), ContainSubstring(tc.says)))
 			g.Expect(strings.Count(r.err, "\n")).To(Equal(1), "one line: %s", r.err)
+		})
+	}
+}
+
+// eachProfile runs a test in all profiles at the same time.
+func eachProfile(t *testing.T, test func(t *testing.T, profile string)) {
+	for _, profile := range requirements.Profiles() {
+		t.Run(profile, func(t *testing.T) {
+			t.Parallel()
+			test(t, profile)
 		})
 	}
 }

@@ -12,7 +12,6 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/dshconform/dshconform/reports"
-	"github.com/dshconform/dshconform/suites/requirements"
 )
 
 // parityOf compares the reference client of a profile with one that has a fault, "" for its twin.
@@ -29,34 +28,34 @@ func parityOf(t *testing.T, profile, fault string, args ...string) ran {
 
 // What two of the same show is the same.
 func TestTwinsAgree(t *testing.T) {
-	for _, profile := range requirements.Profiles() {
-		t.Run(profile, func(t *testing.T) {
-			g := NewWithT(t)
-			dir := filepath.Join(t.TempDir(), "out")
-			r := parityOf(t, profile, "", "--report", dir)
-			g.Expect(r.code).To(Equal(0), "%s%s", r.out, r.err)
-			g.Expect(r.err).To(BeEmpty())
-			g.Expect(lastLine(r.out)).To(MatchRegexp(`^the clients agree; \d+ of \d+ scenarios compared`))
+	t.Run("each", func(t *testing.T) { eachProfile(t, twinsAgree) })
+	nothingLeft(t)
+}
 
-			res := results(t, dir)
-			g.Expect(res.Kind).To(Equal(reports.KindParity))
-			g.Expect(res.Profile).To(Equal(profile))
-			g.Expect(res.Differences).To(BeEmpty())
-			g.Expect(res.Subjects).To(HaveLen(2))
-			g.Expect(res.Subjects[0].Name).To(Equal("sound"))
-			g.Expect(res.Subjects[0].Says).To(ContainSubstring("(go, high)"))
-			for _, q := range res.Requirements {
-				if q.Verdict == reports.NotApplicable {
-					g.Expect(q.Because).To(Equal("another profile"), "%s: the reference client offers everything", q.ID)
-					continue
-				}
-				g.Expect(q.Verdict).To(Equal(reports.Observed), "%s: %s", q.ID, q.Reason)
-				for _, transcript := range []string{".1.jsonl", ".2.jsonl"} {
-					g.Expect(filepath.Join(dir, transcriptsName, q.ID+transcript)).To(BeARegularFile())
-				}
-			}
-			nothingLeft(t)
-		})
+func twinsAgree(t *testing.T, profile string) {
+	g := NewWithT(t)
+	dir := filepath.Join(t.TempDir(), "out")
+	r := parityOf(t, profile, "", "--report", dir)
+	g.Expect(r.code).To(Equal(0), "%s%s", r.out, r.err)
+	g.Expect(r.err).To(BeEmpty())
+	g.Expect(lastLine(r.out)).To(MatchRegexp(`^the clients agree; \d+ of \d+ scenarios compared`))
+
+	res := results(t, dir)
+	g.Expect(res.Kind).To(Equal(reports.KindParity))
+	g.Expect(res.Profile).To(Equal(profile))
+	g.Expect(res.Differences).To(BeEmpty())
+	g.Expect(res.Subjects).To(HaveLen(2))
+	g.Expect(res.Subjects[0].Name).To(Equal("sound"))
+	g.Expect(res.Subjects[0].Says).To(ContainSubstring("(go, high)"))
+	for _, q := range res.Requirements {
+		if q.Verdict == reports.NotApplicable {
+			g.Expect(q.Because).To(Equal("another profile"), "%s: the reference client offers everything", q.ID)
+			continue
+		}
+		g.Expect(q.Verdict).To(Equal(reports.Observed), "%s: %s", q.ID, q.Reason)
+		for _, transcript := range []string{".1.jsonl", ".2.jsonl"} {
+			g.Expect(filepath.Join(dir, transcriptsName, q.ID+transcript)).To(BeARegularFile())
+		}
 	}
 }
 

@@ -18,46 +18,44 @@ import (
 
 // The reference server is what the suite can find nothing wrong with.
 func TestReferenceServerConforms(t *testing.T) {
-	for _, profile := range requirements.Profiles() {
-		t.Run(profile, func(t *testing.T) {
-			g := NewWithT(t)
-			dir := filepath.Join(t.TempDir(), "out")
-			r := dshconform(t, "server", "--profile", profile, "--report", dir)
-			g.Expect(r.code).To(Equal(0), "%s%s", r.out, r.err)
-			g.Expect(r.err).To(BeEmpty())
-			g.Expect(r.out).To(HavePrefix("dshconform "))
-			g.Expect(firstLine(r.out)).To(And(ContainSubstring("profile "+profile), ContainSubstring("seed 1")))
-			g.Expect(lastLine(r.out)).To(MatchRegexp(`^conforms: \d+ of \d+ MUSTs exercised`))
+	eachProfile(t, func(t *testing.T, profile string) {
+		g := NewWithT(t)
+		dir := filepath.Join(t.TempDir(), "out")
+		r := dshconform(t, "server", "--profile", profile, "--report", dir)
+		g.Expect(r.code).To(Equal(0), "%s%s", r.out, r.err)
+		g.Expect(r.err).To(BeEmpty())
+		g.Expect(r.out).To(HavePrefix("dshconform "))
+		g.Expect(firstLine(r.out)).To(And(ContainSubstring("profile "+profile), ContainSubstring("seed 1")))
+		g.Expect(lastLine(r.out)).To(MatchRegexp(`^conforms: \d+ of \d+ MUSTs exercised`))
 
-			res := results(t, dir)
-			g.Expect(res.Profile).To(Equal(profile))
-			g.Expect(res.Exit).To(Equal(0))
-			g.Expect(res.Complete).To(BeTrue())
-			g.Expect(res.Summary.Fail + res.Summary.Warn + res.Summary.Error + res.Summary.NotReached).To(BeZero())
-			g.Expect(res.Closing).To(Equal(lastLine(r.out)))
-			g.Expect(res.Subject.Name).To(Equal("reference server"))
-			g.Expect(res.Subject.Argv[1:]).To(Equal([]string{"refserver", "--profile", profile}))
-			g.Expect(res.Subject.Dir).NotTo(BeEmpty())
-			g.Expect(res.Subject.Env).To(ContainElements("PATH", "HOME", "DEEPSEEK_API_KEY"))
+		res := results(t, dir)
+		g.Expect(res.Profile).To(Equal(profile))
+		g.Expect(res.Exit).To(Equal(0))
+		g.Expect(res.Complete).To(BeTrue())
+		g.Expect(res.Summary.Fail + res.Summary.Warn + res.Summary.Error + res.Summary.NotReached).To(BeZero())
+		g.Expect(res.Closing).To(Equal(lastLine(r.out)))
+		g.Expect(res.Subject.Name).To(Equal("reference server"))
+		g.Expect(res.Subject.Argv[1:]).To(Equal([]string{"refserver", "--profile", profile}))
+		g.Expect(res.Subject.Dir).NotTo(BeEmpty())
+		g.Expect(res.Subject.Env).To(ContainElements("PATH", "HOME", "DEEPSEEK_API_KEY"))
 
-			var junit struct {
-				Tests []struct{} `xml:"testsuite>testcase"`
+		var junit struct {
+			Tests []struct{} `xml:"testsuite>testcase"`
+		}
+		data, err := os.ReadFile(filepath.Join(dir, reports.JUnitName))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(xml.Unmarshal(data, &junit)).To(Succeed())
+		g.Expect(junit.Tests).To(HaveLen(len(res.Requirements)))
+
+		transcripts, err := filepath.Glob(filepath.Join(dir, transcriptsName, "*.jsonl"))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(transcripts).NotTo(BeEmpty())
+		for _, q := range res.Requirements {
+			if q.Transcript != "" {
+				g.Expect(filepath.Join(dir, filepath.FromSlash(q.Transcript))).To(BeARegularFile(), q.ID)
 			}
-			data, err := os.ReadFile(filepath.Join(dir, reports.JUnitName))
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(xml.Unmarshal(data, &junit)).To(Succeed())
-			g.Expect(junit.Tests).To(HaveLen(len(res.Requirements)))
-
-			transcripts, err := filepath.Glob(filepath.Join(dir, transcriptsName, "*.jsonl"))
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(transcripts).NotTo(BeEmpty())
-			for _, q := range res.Requirements {
-				if q.Transcript != "" {
-					g.Expect(filepath.Join(dir, filepath.FromSlash(q.Transcript))).To(BeARegularFile(), q.ID)
-				}
-			}
-		})
-	}
+		}
+	})
 }
 
 func TestSelection(t *testing.T) {
