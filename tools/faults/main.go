@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -15,13 +16,15 @@ import (
 	"github.com/dshconform/dshconform/suites/matrix"
 )
 
+var scales = map[string]string{"server": "1", "client": "0.5"}
+
 func main() {
 	program := flag.String("program", "bin/dshconform", "the built program")
 	role := flag.String("role", "", "server or client (default: both)")
 	only := flag.String("only", "", "run the faults whose name or ids, broken or shown, contain this")
 	variations := flag.Bool("variations", false, "run those alone that break nothing, and show an outcome of an OBSERVE row")
 	one := flag.Bool("one-profile", false, "run each fault in one of its profiles")
-	scale := flag.String("timeout-scale", "0.5", "scale of the deadlines")
+	scale := flag.String("timeout-scale", "", "scale of the deadlines (default: 1 for servers, 0.5 for clients, which hang more often)")
 	parallel := flag.Int("parallel", runtime.NumCPU(), "runs at a time")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -33,7 +36,7 @@ func main() {
 	var runs []matrix.Run
 	for _, role := range roles {
 		ended, err := matrix.All(ctx, matrix.Options{
-			Program: *program, Role: role, Every: !*one, Parallel: *parallel, Args: []string{"--timeout-scale", *scale},
+			Program: *program, Role: role, Every: !*one, Parallel: *parallel, Args: []string{"--timeout-scale", cmp.Or(*scale, scales[role])},
 			Only: func(f matrix.Fault) bool {
 				ids := strings.Join(append(append([]string{}, f.Breaks...), f.Shows...), " ")
 				return (!*variations || len(f.Breaks) == 0) && (strings.Contains(f.Name, *only) || strings.Contains(ids, *only))
