@@ -27,7 +27,8 @@ func direction(s *suite) {
 		// of later lines, or at the latest before it has closed.
 		p := t.Launch(protocol.MethodPrompt)
 		for range 3 {
-			t.Need("write a request", p.RT.Write(t.Ctx, p.strays(p.RT.NewID())...))
+			// With no call in flight: they have been read before the next one is made.
+			t.Need("write a request", p.RT.WriteApart(t.Ctx, append(p.strays(p.RT.NewID()), nil)...))
 			a := p.Ask()
 			t.Need("write requests and the answer", p.RT.Write(t.Ctx, append(p.strays(p.RT.NewID()), a.Turn(harness.Turn{}).Joined())...))
 			_, err := a.Outcome(t.Ctx)

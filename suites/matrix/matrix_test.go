@@ -43,12 +43,12 @@ func build(m *testing.M) int {
 // every fault in every profile.
 
 func TestServerFaultsAreBlamedExactly(t *testing.T) {
-	blamedExactly(t, Options{Role: "server", Share: 20}, 12)
+	blamedExactly(t, Options{Role: "server", Share: 30}, 8)
 }
 
 // What a client breaks often shows as a call that hangs, for a deadline.
 func TestClientFaultsAreBlamedExactly(t *testing.T) {
-	blamedExactly(t, Options{Role: "client", Share: 32, Args: []string{"--timeout-scale", "0.5"}}, 4)
+	blamedExactly(t, Options{Role: "client", Share: 48, Args: []string{"--timeout-scale", "0.5"}}, 3)
 }
 
 func blamedExactly(t *testing.T, o Options, least int) {
