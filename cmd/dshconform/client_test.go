@@ -100,10 +100,7 @@ func TestClientFailureReadsWell(t *testing.T) {
 }
 
 func TestWrongUseOfClient(t *testing.T) {
-	for name, tc := range map[string]struct {
-		args []string
-		says string
-	}{
+	refusesMisuse(t, "client", map[string]misused{
 		"no driver":             {nil, "--driver is missing"},
 		"empty driver":          {[]string{"--driver", ""}, "is empty"},
 		"quotes of the driver":  {[]string{"--driver", "python3 'driver.py"}, "--driver"},
@@ -118,14 +115,7 @@ func TestWrongUseOfClient(t *testing.T) {
 		"what the driver's profile does not bind": {
 			[]string{"--driver", refclientLine(), "--id", "C-OUT-05"}, "does not bind the profile directional",
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			r := dshconform(t, append([]string{"client"}, tc.args...)...)
-			g.Expect(r.code).To(Equal(2), "%s%s", r.out, r.err)
-			g.Expect(r.err).To(And(HavePrefix("dshconform: "), ContainSubstring(tc.says)))
-		})
-	}
+	})
 }
 
 func TestProfileOfADriver(t *testing.T) {

@@ -183,10 +183,7 @@ func TestWrongUseOfInterop(t *testing.T) {
 	}
 	const schema = "schema: dshconform.interop/v1\n"
 	client, server := []string{"--client", "c=" + refclientLine()}, []string{"--server", "s=" + refserverLine()}
-	for name, tc := range map[string]struct {
-		args []string
-		says string
-	}{
+	refusesMisuse(t, "interop", map[string]misused{
 		"no client":             {server, "there is no client"},
 		"no server":             {client, "there is no server"},
 		"a name twice":          {append(append([]string{"--server", "s=x"}, client...), server...), `two are named "s"`},
@@ -198,14 +195,7 @@ func TestWrongUseOfInterop(t *testing.T) {
 		"file: no driver":       {file(schema + "clients:\n  - {name: c}\n"), "p.yaml:3:"},
 		"file: command, target": {file(schema + "servers:\n  - {name: c, command: x, target: y}\n"), "a command or a target"},
 		"file: baseline":        {file(schema + "clients:\n  - {name: c, driver: x, baseline: nope.yaml}\n"), "p.yaml:3:"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			r := dshconform(t, append([]string{"interop"}, tc.args...)...)
-			g.Expect(r.code).To(Equal(2), "%s%s", r.out, r.err)
-			g.Expect(r.err).To(And(HavePrefix("dshconform: "), ContainSubstring(tc.says)))
-		})
-	}
+	})
 }
 
 // A driver that can't be run ends the run; a server that can't is its pair's affair.

@@ -338,3 +338,22 @@ func eachProfile(t *testing.T, test func(t *testing.T, profile string)) {
 		})
 	}
 }
+
+// misused is a wrong use of a command, and what its error has to say.
+type misused struct {
+	args []string
+	says string
+}
+
+// refusesMisuse tests that each of them exits with 2 and says what is wrong.
+func refusesMisuse(t *testing.T, command string, cases map[string]misused) {
+	t.Helper()
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			r := dshconform(t, append([]string{command}, tc.args...)...)
+			g.Expect(r.code).To(Equal(2), "%s%s", r.out, r.err)
+			g.Expect(r.err).To(And(HavePrefix("dshconform: "), ContainSubstring(tc.says)))
+		})
+	}
+}

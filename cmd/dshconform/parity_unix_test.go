@@ -187,10 +187,7 @@ func TestWrongUseOfParity(t *testing.T) {
 		return path
 	}
 	known := func(text string) []string { return append([]string{"--baseline", file(text)}, two...) }
-	for name, tc := range map[string]struct {
-		args []string
-		says string
-	}{
+	refusesMisuse(t, "parity", map[string]misused{
 		"no client":           {nil, "--client is wanted twice"},
 		"one client":          {one, "--client is wanted twice"},
 		"no name":             {append([]string{"--client", "./driver"}, one...), "NAME=COMMAND"},
@@ -209,14 +206,7 @@ func TestWrongUseOfParity(t *testing.T) {
 		"baseline: a server's": {
 			append([]string{"--baseline", file("  - id: S-DIR-01\n    reason: x\n    field: call\n    values: {a: x, b: y}\n")}, two...), "no scenario of parity",
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			r := dshconform(t, append([]string{"parity"}, tc.args...)...)
-			g.Expect(r.code).To(Equal(2), "%s%s", r.out, r.err)
-			g.Expect(r.err).To(And(HavePrefix("dshconform: "), ContainSubstring(tc.says)))
-		})
-	}
+	})
 }
 
 // A client that can't be run ends the run, with its name.
