@@ -16,7 +16,7 @@ func check(t *testing.T, habits ...string) (client.Hello, map[string]client.Find
 	t.Helper()
 	o := client.CheckOptions{Driver: driverOptions(t, habits...), Dir: t.TempDir(), Program: self(t)}
 	if len(habits) > 0 && habits[0] == "hangs" {
-		o.Driver.Deadlines.Call = 300 * time.Millisecond
+		o.Driver.Deadlines.Call = 3 * time.Second // which the sound steps before have to be done in
 		o.Brief = true
 	}
 	hello, list := client.Check(t.Context(), o)
@@ -70,9 +70,9 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 			o := client.CheckOptions{Driver: driverOptions(t, habit), Dir: t.TempDir(), Program: self(t), Steps: []string{want.step, "surface"}}
 			switch habit {
 			case "one-at-a-time":
-				o.Driver.Deadlines.Call = 300 * time.Millisecond
+				o.Driver.Deadlines.Call = 3 * time.Second
 			case "no-timeout":
-				o.Driver.Deadlines.Turn = 1500 * time.Millisecond
+				o.Driver.Deadlines.Turn = 5 * time.Second
 			case "leaves-runtime":
 				o.Driver.Deadlines.Leave = 300 * time.Millisecond
 			}

@@ -92,7 +92,8 @@ func TestEventsOfCallbacksAndSubscriptions(t *testing.T) {
 
 func TestTimeoutOfTheSDK(t *testing.T) {
 	s := open(t)
-	c := s.create(func(_ *client.RelayOptions, o *client.CreateOptions) { o.CallTimeout = 50 * time.Millisecond })
+	// Its runtime has to be started in it, on the slowest machine.
+	c := s.create(func(_ *client.RelayOptions, o *client.CreateOptions) { o.CallTimeout = 2 * time.Second })
 	rt, handshake, err := c.Begin(s.ctx, client.Behaviour{Manual: []string{client.All}})
 	s.Expect(err).NotTo(HaveOccurred())
 	q, err := rt.Next(s.ctx, protocol.MethodInitialize)

@@ -48,7 +48,8 @@ func steps(rt *client.Runtime) (names []string) {
 // The whole ladder is walked down, and each step is seen, in order.
 func TestStepsOfClose(t *testing.T) {
 	eachMode(t, func(t *testing.T, bytes bool) {
-		fast := func(o *client.CreateOptions) { o.CloseTimeout = 100 * time.Millisecond }
+		// What a runtime does at a step it has to do before the next one, on the slowest machine.
+		steady := func(o *client.CreateOptions) { o.CloseTimeout = 2 * time.Second }
 		for _, c := range []struct {
 			name  string
 			b     client.Behaviour
@@ -60,8 +61,9 @@ func TestStepsOfClose(t *testing.T) {
 			{"stubborn", client.Stubborn(), []string{"shutdown", "stdin ended", "SIGTERM", "killed"}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
 				s := open(t)
-				cl, rt := s.launchIn(bytes, c.b, fast)
+				cl, rt := s.launchIn(bytes, c.b, steady)
 				s.Expect(cl.Close(s.ctx)).To(Succeed())
 				s.Expect(rt.AwaitVanished(s.ctx, patience)).To(Succeed())
 				got := steps(rt)

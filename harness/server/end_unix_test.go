@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,7 +24,11 @@ func TestTheEndByShutdownIsJudged(t *testing.T) {
 		"streams-after-shutdown": "no exit after shutdown",
 	} {
 		t.Run(role, func(t *testing.T) {
-			s, g, ctx := initialized(t, role, func(d *server.Deadlines) { d.Exit = soon })
+			s, g, ctx := initialized(t, role, func(d *server.Deadlines) {
+				if strings.HasSuffix(role, "s-after-shutdown") {
+					d.Exit = soon
+				}
+			})
 			_, err := s.Shutdown(ctx)
 			g.Expect(err).To(MatchError(ContainSubstring(says)))
 			g.Expect(s.rows()).To(ContainElement("S-SHD-01"))

@@ -104,12 +104,15 @@ func TestAFloodIsBounded(t *testing.T) {
 	}
 }
 
-func TestAStreamThatNeverBringsItIsGivenUp(t *testing.T) {
-	s, g, ctx := begin(t, "trickle", nil)
-	err := s.Await(ctx, "the end of the line", 0, soon, func([]server.Entry) bool { return false })
-	var silent *server.SilentError
-	g.Expect(errors.As(err, &silent)).To(BeTrue(), "%v", err)
-	g.Expect(silent.After).To(BeNumerically(">=", 20*soon), "a slow stream is no silence")
+// A slow stream is no silence: each byte puts the deadline off, whether it ends a line or not.
+func TestBytesInsideALineMove(t *testing.T) {
+	s, g, _ := begin(t, "trickle", nil)
+	last := time.Time{}
+	for range 3 {
+		g.Eventually(s.LastMoved, patience).Should(BeTemporally(">", last))
+		last = s.LastMoved()
+	}
+	g.Expect(s.Since(0)).To(BeEmpty())
 }
 
 func TestWritesAreBounded(t *testing.T) {
