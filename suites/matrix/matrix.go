@@ -121,19 +121,7 @@ func All(ctx context.Context, o Options) ([]Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	var runs []Run
-	for i, f := range faults {
-		if o.Only != nil && !o.Only(f) || o.Share > 1 && i%o.Share != o.Rotate%o.Share {
-			continue
-		}
-		profiles := f.Profiles
-		if !o.Every {
-			profiles = profiles[(i/max(o.Share, 1)+o.Rotate)%len(profiles):][:1]
-		}
-		for _, p := range profiles {
-			runs = append(runs, Run{Fault: f, Profile: p})
-		}
-	}
+	runs := o.choose(faults)
 	sound, err := soundRuns(ctx, o, runs)
 	if err != nil {
 		return nil, err
@@ -163,6 +151,25 @@ func All(ctx context.Context, o Options) ([]Run, error) {
 	close(next)
 	work.Wait()
 	return runs, context.Cause(ctx)
+}
+
+// choose gives the runs to do, in the order of the faults. Over as many rotations as
+// there are shares every fault has its run, over three times as many in each profile.
+func (o Options) choose(faults []Fault) (runs []Run) {
+	share := max(o.Share, 1)
+	for i, f := range faults {
+		if o.Only != nil && !o.Only(f) || i%share != o.Rotate%share {
+			continue
+		}
+		profiles := f.Profiles
+		if !o.Every {
+			profiles = profiles[(i/share+o.Rotate/share)%len(profiles):][:1]
+		}
+		for _, p := range profiles {
+			runs = append(runs, Run{Fault: f, Profile: p})
+		}
+	}
+	return runs
 }
 
 // soundRuns runs the suite over the sound endpoint in each profile in which something

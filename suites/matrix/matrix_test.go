@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 )
@@ -39,8 +40,19 @@ func build(m *testing.M) int {
 }
 
 // The faults are run by shares, each fault in one of its profiles: all of them take
-// long. DSHCONFORM_ROTATE=N takes the Nth next share and profiles; `make faults` runs
-// every fault in every profile.
+// long. The share and the profiles move on with every day; DSHCONFORM_ROTATE=N takes
+// those of the Nth day. `make faults` runs every fault in every profile.
+func rotation(t *testing.T) int {
+	t.Helper()
+	day := int(time.Now().Unix() / (24 * 60 * 60))
+	if v := os.Getenv("DSHCONFORM_ROTATE"); v != "" {
+		var err error
+		day, err = strconv.Atoi(v)
+		NewWithT(t).Expect(err).NotTo(HaveOccurred(), "DSHCONFORM_ROTATE")
+	}
+	t.Logf("the same share again: DSHCONFORM_ROTATE=%d", day)
+	return day
+}
 
 func TestServerFaultsAreBlamedExactly(t *testing.T) {
 	blamedExactly(t, Options{Role: "server", Share: 30}, 8)
@@ -55,7 +67,7 @@ func blamedExactly(t *testing.T, o Options, least int) {
 	t.Helper()
 	g := NewWithT(t)
 	o.Program, o.Parallel = program, runtime.NumCPU()
-	o.Rotate, _ = strconv.Atoi(os.Getenv("DSHCONFORM_ROTATE"))
+	o.Rotate = rotation(t)
 	runs, err := All(context.Background(), o)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(len(runs)).To(BeNumerically(">=", least), "a share of the faults of ref%s", o.Role)
@@ -64,6 +76,29 @@ func blamedExactly(t *testing.T, o Options, least int) {
 			t.Error(r)
 		}
 	}
+}
+
+func TestRotationComesToEveryFaultInEachProfile(t *testing.T) {
+	g := NewWithT(t)
+	var faults []Fault
+	want := map[string]bool{}
+	for i := range 50 {
+		f := Fault{Name: strconv.Itoa(i), Profiles: []string{"directional", "accepted", "receipt"}[:1+i%3]}
+		faults = append(faults, f)
+		for _, p := range f.Profiles {
+			want[f.Name+" "+p] = true
+		}
+	}
+	for _, share := range []int{1, 6, 7} {
+		got := map[string]bool{}
+		for day := range 6 * share { // three profiles, or two of them
+			for _, r := range (Options{Share: share, Rotate: day}).choose(faults) {
+				got[r.Fault.Name+" "+r.Profile] = true
+			}
+		}
+		g.Expect(got).To(Equal(want))
+	}
+	g.Expect(Options{Every: true}.choose(faults)).To(HaveLen(len(want)))
 }
 
 func TestARunIsComparedByVariant(t *testing.T) {
