@@ -105,6 +105,7 @@ func TestWrongUseOfCheck(t *testing.T) {
 		{[]string{"tap", "cat"}, "behind --"},
 		{[]string{"tap", "--profile", "x", "--", "cat"}, "unknown profile"},
 		{[]string{"tap", "--record", "/no/such/folder/x", "--", "cat"}, "--record"},
+		{[]string{"tap", "--record-limit", "-1", "--", "cat"}, "--record-limit"},
 	} {
 		g := NewWithT(t)
 		r := dshconform(t, c.args...)

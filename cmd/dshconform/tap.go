@@ -22,6 +22,7 @@ import (
 type tapFlags struct {
 	profile, record, report, baseline string
 	processCwd                        string
+	recordLimit                       int64 // MiB
 	env                               []string
 	maxTokensAsSuccess, quiet         bool
 }
@@ -54,6 +55,7 @@ violations show on stderr as they happen, and a report at the end.`,
 	s.SetInterspersed(false)
 	s.StringVar(&f.profile, "profile", string(protocol.Directional), "`profile` to judge by: directional, accepted, receipt, or auto to find it from the first prompt's answer")
 	s.StringVar(&f.record, "record", "", "`file` to record the conversation in, for `dshconform check`")
+	s.Int64Var(&f.recordLimit, "record-limit", 0, "`MiB` of the conversation that are recorded (default: no limit)")
 	s.StringVar(&f.report, "report", "", "`directory` for "+reports.FileName+" and "+reports.JUnitName)
 	s.StringVar(&f.baseline, "baseline", "", "baseline `file` with the failures that are known")
 	s.BoolVar(&f.maxTokensAsSuccess, "max-tokens-as-success", false, "the server counts a turn cut at the token limit as ok")
@@ -75,6 +77,9 @@ func runTap(f *tapFlags, command []string) (int, error) {
 	}
 	if err := checkVariables(f.env); err != nil {
 		return 0, err
+	}
+	if f.recordLimit < 0 || f.recordLimit > 1<<30 {
+		return 0, misuse("--record-limit takes a number of MiB, not %d", f.recordLimit)
 	}
 	record, err := recordingFile(f.record)
 	if err != nil {
@@ -104,7 +109,7 @@ func runTap(f *tapFlags, command []string) (int, error) {
 		},
 	}
 	if record != nil {
-		o.Record = record
+		o.Record, o.RecordLimit = record, f.recordLimit<<20
 	}
 	report, err := tap.Run(o)
 	var start *tap.StartError

@@ -12,6 +12,7 @@ type listener struct {
 	queue  *queue
 	judge  *Judge
 	record *wire.TranscriptWriter // nil for none
+	room   int64                  // bytes of the conversation that the recording still takes
 	in     *wire.Splitter
 	out    *wire.Splitter
 
@@ -75,14 +76,29 @@ func (l *listener) piece(p piece) {
 }
 
 func (l *listener) line(line wire.Line) {
-	if l.record != nil && l.failed == nil {
-		l.failed = l.record.Write(line)
-	}
+	l.keep(line)
 	if l.behind && line.Dir != wire.Note {
 		l.skipped += line.Size
 		return
 	}
 	l.judge.Line(line)
+}
+
+// keep records a line. Behind the limit notes alone are kept, and the first of them says so.
+func (l *listener) keep(line wire.Line) {
+	if l.record == nil || l.failed != nil {
+		return
+	}
+	if line.Dir != wire.Note {
+		if l.room <= 0 {
+			return
+		}
+		if l.room -= line.Size; l.room <= 0 {
+			text := wire.GapNote("the recording has reached its limit") + "\n"
+			line = wire.Line{At: line.At, Dir: wire.Note, Raw: []byte(text), Size: int64(len(text))}
+		}
+	}
+	l.failed = l.record.Write(line)
 }
 
 func (l *listener) flush() {

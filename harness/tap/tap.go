@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"sync"
@@ -29,6 +30,9 @@ type Options struct {
 	Judge JudgeOptions
 	// Record gets the recording, nil for none. Its user closes it.
 	Record io.Writer
+	// RecordLimit bounds the bytes of the conversation that are recorded; 0 for no bound. What
+	// comes behind them is a gap in the recording, and is judged here all the same.
+	RecordLimit int64
 
 	// Queue bounds the bytes that wait for the judge; 0 means 64 MiB. Line bounds what is
 	// kept of a line; 0 means 32 MiB.
@@ -97,7 +101,7 @@ func (t *tap) run() (Report, error) {
 		return Report{}, err
 	}
 	l := &listener{
-		queue: t.queue, judge: NewJudge(t.o.Judge),
+		queue: t.queue, judge: NewJudge(t.o.Judge), room: cmp.Or(t.o.RecordLimit, math.MaxInt64),
 		in: wire.NewSplitter(cmp.Or(t.o.Line, defaultLine)), out: wire.NewSplitter(cmp.Or(t.o.Line, defaultLine)),
 	}
 	if t.o.Record != nil {

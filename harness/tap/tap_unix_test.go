@@ -268,6 +268,27 @@ func TestLineThatIsTooLong(t *testing.T) {
 	g.Expect(strings.Join(r.NotJudged, "; ")).To(ContainSubstring("2 frames"))
 }
 
+// A recording that has reached its limit is sound up to there, has a gap behind it, and still tells the end.
+func TestRecordingWithALimit(t *testing.T) {
+	const line = `{"jsonrpc":"2.0","id":1,"method":"no/such"}` + "\n"
+	g := NewWithT(t)
+	var record bytes.Buffer
+	c := tapFake(t, "cat", func(o *Options) { o.Record, o.RecordLimit = &record, int64(4*len(line)+1) })
+	for range 5 {
+		fmt.Fprint(c.in, line)
+		g.Expect(c.line() + "\n").To(Equal(line))
+	}
+	c.in.Close()
+	r := c.ended()
+	g.Expect(r.RecordErr).NotTo(HaveOccurred())
+	g.Expect(r.Lines).To(Equal(10), "all of it is judged live")
+	g.Expect(record.String()).To(ContainSubstring(wire.NoteInputClosed))
+	again, err := Check(&record, JudgeOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(again.Lines).To(Equal(4))
+	g.Expect(again.NotJudged).To(ContainElement("the recording has reached its limit"))
+}
+
 type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }

@@ -147,6 +147,9 @@ func (c *cell) launch(ctx context.Context) error {
 	return err
 }
 
+// recordLimit bounds what a server or an SDK that floods leaves on the disk, in MiB. Of what works nothing comes near.
+const recordLimit = "64"
+
 // command is the server behind the tap, as one executable that needs no arguments, no
 // environment and no directory: SDKs have their own ideas about each.
 func (c *cell) command() (*harness.ServerCommand, target.Prepared, error) {
@@ -166,7 +169,8 @@ func (c *cell) command() (*harness.ServerCommand, target.Prepared, error) {
 		return nil, run, fmt.Errorf("find the place of the recording: %w", err)
 	}
 	c.recordings = append(c.recordings, record)
-	argv := []string{c.r.cfg.Program, "tap", "--quiet", "--profile", string(c.profile), "--record", record, "--process-cwd", run.Dir}
+	argv := []string{c.r.cfg.Program, "tap", "--quiet", "--profile", string(c.profile), "--record", record, "--record-limit", recordLimit,
+		"--process-cwd", run.Dir}
 	for _, v := range append([]string{"HOME=" + run.Home, "TMPDIR=" + run.Temp}, run.Set...) {
 		argv = append(argv, "--env", v)
 	}
