@@ -61,7 +61,6 @@ func TestStepsOfClose(t *testing.T) {
 			{"stubborn", client.Stubborn(), []string{"shutdown", "stdin ended", "SIGTERM", "killed"}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				t.Parallel()
 				s := open(t)
 				cl, rt := s.launchIn(bytes, c.b, steady)
 				s.Expect(cl.Close(s.ctx)).To(Succeed())
