@@ -5,8 +5,9 @@ import (
 	"github.com/dshconform/dshconform/harness/protocol"
 )
 
-// family mixes events of a session, of a descendant and of strangers, who have a child
-// too, and of which two have ids that the session's begins with, or that begin with it. The descendant is so many levels below, and is started in the call itself, or
+// family mixes events of a session, of a descendant and of strangers. One stranger has a
+// child too, one an id that the session's begins with, and one an id that begins with the
+// session's. The descendant is so many levels below, and is started in the call itself, or
 // in an earlier one of the session.
 func family(t *T, levels int, earlier bool) {
 	via := t.channel()
