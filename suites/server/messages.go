@@ -106,7 +106,7 @@ func exactNames(t *T) {
 	line := harness.Frame(srv.NewID(), protocol.MethodPrompt, Prompt(t.Session(), script.Prompt("Go.")))
 	// the member keeps its content and changes its name
 	raw := []byte(strings.Replace(string(line), `"params"`, `"PARAMS"`, 1))
-	calls := t.WritePieces(srv, raw)
+	calls := t.Write(srv, string(raw))
 	if _, err := calls[0].Settle(t.Ctx); err != nil {
 		t.Need("a prompt without params is answered", err)
 	}

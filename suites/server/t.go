@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/dshconform/dshconform/harness/deadline"
@@ -25,6 +26,7 @@ type T struct {
 	servers []*harness.Server // that this spec has to leave in order
 	used    *harness.Server   // the shared process, where the spec took it
 	apart   *harness.Server   // the process with directories of its own, likewise
+	written []*harness.Server // those that have taken something of this spec
 	tags    int
 	gates   []*model.Gate
 
@@ -77,20 +79,29 @@ func (t *T) Refused(c *harness.Call, expected string) (wire.Message, bool) {
 // Send writes a request; the spec ends where the subject does not take it.
 func (t *T) Send(s *harness.Server, method string, params any) *harness.Call {
 	c, err := s.Send(t.Ctx, method, params)
-	t.Need("write a request", err)
+	t.taken("write a request", s, err)
 	return c
+}
+
+// taken ends the spec where the subject did not take what was written. One that has
+// died of what the spec wrote before is left to whoever waits for an answer: it could as
+// well have died a moment later, with the same bytes in the pipe.
+func (t *T) taken(step string, s *harness.Server, err error) {
+	var died *harness.DiedError
+	if errors.As(err, &died) && slices.Contains(t.written, s) {
+		return
+	}
+	t.Need(step, err)
+	if !slices.Contains(t.written, s) {
+		t.written = append(t.written, s)
+	}
 }
 
 // Write writes bytes as one write; the spec ends where the subject does not
 // take them.
 func (t *T) Write(s *harness.Server, raw string) []*harness.Call {
-	return t.WritePieces(s, []byte(raw))
-}
-
-// WritePieces writes each piece with a write of its own.
-func (t *T) WritePieces(s *harness.Server, pieces ...[]byte) []*harness.Call {
-	q, err := s.Write(t.Ctx, pieces...)
-	t.Need("write to stdin", err)
+	q, err := s.Write(t.Ctx, []byte(raw))
+	t.taken("write to stdin", s, err)
 	return s.Calls(q)
 }
 
