@@ -30,9 +30,10 @@ build: need-go
 
 test: need-endpoints test-go test-endpoints
 
+# A program with the race detector in it waits for a second before it exits, unless it is told; tests start hundreds.
 test-go: need-go
 	$(GO) vet ./...
-	$(GO) test -timeout 60m -p 4 $(call race) ./...
+	GORACE=atexit_sleep_ms=10 $(GO) test -timeout 60m -p 4 $(call race) ./...
 
 # Each installs what it needs besides, pinned, into a folder that git ignores.
 test-endpoints:

@@ -169,8 +169,12 @@ func TestRepeatOfAPairOfAFile(t *testing.T) {
 	g.Expect(cells[0].Repeat).To(HaveSuffix(" interop --file pairs.yaml --pair c=s"))
 	again := exec.CommandContext(t.Context(), "sh", "-c", cells[0].Repeat)
 	again.Dir = dir
-	out, _ := again.CombinedOutput() // its last line tells
-	g.Expect(lastLine(string(out))).To(Equal(lastLine(r.out)))
+	out, _ := again.CombinedOutput()  // its last line tells
+	said := func(out string) string { // how many rows were exercised depends on how frames arrive
+		works, _, _ := strings.Cut(lastLine(out), ";")
+		return works
+	}
+	g.Expect(said(string(out))).To(Equal(said(r.out)))
 }
 
 func TestWrongUseOfInterop(t *testing.T) {

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience bounds waits for what must happen; no test passes by its running out.
-const patience = 60 * time.Second
+const patience = 5 * time.Minute
 
 // stage is a driver with what it needs, for one test.
 type stage struct {

@@ -327,7 +327,7 @@ func TestHugeFrames(t *testing.T) {
 	eachMode(t, func(t *testing.T, bytes bool) {
 		s := open(t)
 		cl, rt := s.launchIn(bytes, client.Behaviour{Manual: []string{protocol.MethodPrompt}}, nil)
-		big := strings.Repeat("0123456789abcdef", 1<<18)
+		big := strings.Repeat("0123456789abcdef", 1<<16)
 		call, err := cl.GoPrompt(client.Prompt{SessionID: "s", Text: big})
 		s.Expect(err).NotTo(HaveOccurred())
 		q, err := rt.Next(s.ctx, protocol.MethodPrompt)

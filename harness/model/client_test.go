@@ -24,7 +24,7 @@ var dialects = []model.Dialect{model.ChatCompletions, model.Messages}
 
 func TestMain(m *testing.M) {
 	// Nothing here asserts a time: this only ends a test that hangs.
-	SetDefaultEventuallyTimeout(time.Minute)
+	SetDefaultEventuallyTimeout(5 * time.Minute)
 	os.Exit(m.Run())
 }
 

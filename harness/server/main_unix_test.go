@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience bounds waits for what must happen; no test passes by its running out.
-const patience = 60 * time.Second
+const patience = 5 * time.Minute
 
 // soon bounds what a test wants to see not happening: it passes by this running out.
 const soon = 150 * time.Millisecond
