@@ -59,7 +59,7 @@ type Message struct {
 }
 
 // V2 reports whether the member "jsonrpc" is the string "2.0".
-func (m Message) V2() bool { return string(m.Version) == `"2.0"` }
+func (m Message) V2() bool { return Unquote(m.Version) == "2.0" }
 
 // NoObject is the problem of a line that is JSON and no object.
 const NoObject = "JSON, but no object"

@@ -65,6 +65,17 @@ func TestParseSeesWhatStrictReadersObjectTo(t *testing.T) {
 	g.Expect(parse(deep).Kind).To(Equal(Junk), "the reader's own depth is bounded")
 }
 
+func TestVersionIsAStringHoweverItIsWritten(t *testing.T) {
+	for raw, want := range map[string]bool{
+		`"2.0"`: true, `"\u0032.0"`: true, `"\u0032\u002e\u0030"`: true, `"2.00"`: false, `2.0`: false, `""`: false, `null`: false, `["2.0"]`: false,
+	} {
+		line := Line{Raw: []byte(`{"jsonrpc":` + raw + `,"method":"x"}` + "\n")}
+		if got := Parse(line).V2(); got != want {
+			t.Errorf("jsonrpc %s is 2.0: %v", raw, got)
+		}
+	}
+}
+
 func TestIDsCompareByTypeAndValue(t *testing.T) {
 	g := NewWithT(t)
 	same := [][2]string{{"1", "1.0"}, {"100", "1e2"}, {"-0", "0"}, {`"a"`, `"\u0061"`}, {"0.1", "1e-1"}, {"1e400", "10e399"}}
