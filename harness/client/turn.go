@@ -27,6 +27,8 @@ type Turn struct {
 	// session.finished (accepted), and follows from the reason where it is "".
 	Reason any
 	Status string
+	// Ended is the reason of turn/end where that says something else than the outcome.
+	Ended any
 }
 
 // Played is a turn as lines, in the order in which a sound server writes them: what comes before the response, the
@@ -60,17 +62,21 @@ func (q *Request) Turn(t Turn) Played {
 	if reason == nil {
 		reason = Reason(protocol.KindCompleted)
 	}
+	ended := t.Ended
+	if ended == nil {
+		ended = reason
+	}
 	p := Played{Session: s, Reason: Encode(reason)}
 	profile := q.rt.Profile()
 	if profile == protocol.Receipt {
 		p.MessageID = q.rt.messageID()
 		p.Before = [][]byte{s.Spliced(p.MessageID), s.Status("running"), s.TurnStart(), s.Spliced("")}
 		p.Response = q.Result(object{"messageId": p.MessageID})
-		p.After = append(t.body(q, s, p.MessageID), s.TurnEnd(reason), s.Status("idle"))
+		p.After = append(t.body(q, s, p.MessageID), s.TurnEnd(ended), s.Status("idle"))
 		return p
 	}
 	p.Before = append([][]byte{s.TurnStart()}, t.body(q, s, "m1")...)
-	p.Before = append(p.Before, s.TurnEnd(reason))
+	p.Before = append(p.Before, s.TurnEnd(ended))
 	p.Status = t.Status
 	if p.Status == "" {
 		p.Status = settled(profile, p.Reason)

@@ -37,13 +37,7 @@ func outcomes(s *suite) {
 	})
 	s.play("P-OUT-04", func(p *Play) {
 		a := p.Launch(protocol.MethodPrompt).Ask("call")
-		turn := a.Turn(harness.Turn{})
-		end := len(turn.Before) - 1 // of its turn
-		if p.Profile == protocol.Accepted {
-			end--
-		}
-		turn.Before[end] = turn.Session.TurnEnd(harness.Reason(protocol.KindMaxTokens))
-		a.Write(turn.Joined())
+		a.Write(a.Turn(harness.Turn{Ended: harness.Reason(protocol.KindMaxTokens)}).Joined())
 		a.Ends()
 	})
 	s.play("P-OUT-05", strayFinished)
