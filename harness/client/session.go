@@ -139,7 +139,11 @@ func (s *Session) ChildFinished(child, status, stopReason string, last *string) 
 
 // Child is what a sound runtime tells of a child from its start to its end: its session runs one turn that gives the
 // text.
-func (s *Session) Child(child, text string) [][]byte {
+func (s *Session) Child(child, text string) [][]byte { return s.ChildWith(child, text, nil) }
+
+// ChildWith is Child with lines in the middle of the child's turn, in front of its text. A between that is nil gives
+// none.
+func (s *Session) ChildWith(child, text string, between func(*Session) [][]byte) [][]byte {
 	c := s.rt.Session(child)
 	lines := [][]byte{s.ChildStarted(child)}
 	receipt := s.rt.Profile() == protocol.Receipt
@@ -149,6 +153,9 @@ func (s *Session) Child(child, text string) [][]byte {
 	lines = append(lines, c.TurnStart())
 	if receipt {
 		lines = append(lines, c.Spliced(""))
+	}
+	if between != nil {
+		lines = append(lines, between(c)...)
 	}
 	lines = append(lines, c.Assistant(text), c.TurnEnd(Reason(protocol.KindCompleted)))
 	if receipt {

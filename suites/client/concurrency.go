@@ -18,9 +18,9 @@ func concurrency(s *suite) {
 	s.It("C-CON-02", func(t *T) {
 		noise := strings.Repeat("a log line that nobody waits for, 64 bytes long with its newline\n", 1<<14)
 		p := t.Launch(protocol.MethodPrompt)
-		if p.noisy("1 MiB on stderr does not block the client", noise) {
-			p.noisy("1 MiB on stderr does not block the client behind a line that is no UTF-8", "caf\xe9\n"+noise)
-		}
+		_ = p.noisy("1 MiB on stderr does not block the client", noise) &&
+			p.noisy("1 MiB on stderr does not block the client behind a line that is no UTF-8", "caf\xe9\n"+noise) &&
+			p.noisy("1 MiB on stderr does not block the client where it is one line", strings.Repeat("x", 1<<20)+"\n")
 	})
 	s.It("C-CON-03", slowReader)
 }

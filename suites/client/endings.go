@@ -18,6 +18,7 @@ func endings(s *suite) {
 	s.It("C-END-01/in-flight", func(t *T) {
 		for _, way := range t.deaths() {
 			diesInFlight(t, way)
+			diesInHandshake(t, way)
 		}
 	})
 	s.It("C-END-01/waiting-run", diesInTurn)
@@ -76,6 +77,20 @@ func diesInFlight(t *T, way death) {
 			return
 		}
 	}
+}
+
+// diesInHandshake has the runtime end while initialize waits for it.
+func diesInHandshake(t *T, way death) {
+	if t.Failed() {
+		return
+	}
+	rt, handshake, err := t.Client(nil).Begin(t.Ctx, harness.Behaviour{Manual: []string{protocol.MethodInitialize}})
+	t.Need("launch the runtime", err)
+	show := Shown{rt: rt}
+	_, err = rt.Next(t.Ctx, protocol.MethodInitialize)
+	t.Need("initialize reaches the runtime", err)
+	t.Need("end the runtime", way.do(rt))
+	t.Fails(t.own(handshake), "an initialize in flight fails when the runtime "+way.name, show)
 }
 
 // diesInTurn has the runtime end while a run waits for what comes behind its response. In

@@ -100,8 +100,10 @@ func floodSpins(t *T) {
 		return smallest
 	}
 	idle := least(share)
-	if idle < share {
-		idle = 0
+	if idle > 0.5 { // what earlier specs left behind spins: of a process without a past there is telling
+		t.visit.Spoil("the CPU is not idle before " + t.ID)
+		p = t.Launch(protocol.MethodPrompt)
+		idle = least(share)
 	}
 	if idle > 0.5 {
 		t.NotReached("the driver is idle before the flood", fmt.Errorf("it uses %.0f %% of what a loop gets", 100*idle))
@@ -110,6 +112,9 @@ func floodSpins(t *T) {
 	t.Need("flood the client", p.RT.Write(t.Ctx, p.flood(16), a.Turn(harness.Turn{}).Joined()))
 	_, err := a.Outcome(t.Ctx)
 	t.Need("the call behind the flood settles", err)
+	if idle < share {
+		idle = 0
+	}
 	if bound := idle + share; least(bound) >= bound {
 		t.Fail("10,000 stray requests do not leave the client spinning",
 			fmt.Sprintf("without a call in flight it goes on using the CPU as a loop does, %d times in a row", rounds))

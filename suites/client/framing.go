@@ -37,6 +37,7 @@ func framing(s *suite) {
 		{"blank", []string{"", " ", "\t \t", strings.Repeat(" ", 4096), "\n\n"}},
 		{"junk", []string{
 			"hello", "(node:1) Warning: something is deprecated", "{", "}", `{"jsonrpc":"2.0","id":`, `{"jsonrpc":"2.0" "id":"1"}`,
+			"{}", "true", "42", `"hello"`, `{"jsonrpc":"2.0"}`, `{"jsonrpc":"2.0","method":7}`, `{"jsonrpc":"2.0","method":["session.event"],"params":{}}`,
 			"Content-Length: 52", "[2026-12-01T00:00:00Z] INFO started", "<html>", "\x1b[32mready\x1b[0m",
 		}},
 		{"null", []string{"null"}},

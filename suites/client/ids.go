@@ -16,7 +16,8 @@ func ids(s *suite) {
 	s.It("C-IDS-02/unknown-id", func(t *T) {
 		ignored(t, "a response with an id that no call has", func(*Asked) [][]byte {
 			var lines [][]byte
-			for _, id := range []wire.ID{wire.StringID("nobody"), wire.StringID(""), wire.IntID(987_654_321_987), wire.IntID(-1)} {
+			for _, id := range []wire.ID{wire.StringID("nobody"), wire.StringID(""), wire.IntID(987_654_321_987), wire.IntID(-1),
+				wire.RawID("[]"), wire.RawID(`{"id":1}`), wire.RawID("true"), wire.RawID("1e400")} {
 				lines = append(lines, foreign(id)...)
 			}
 			return lines

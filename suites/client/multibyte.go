@@ -3,6 +3,7 @@ package client
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"unicode"
 
 	harness "github.com/dshconform/dshconform/harness/client"
@@ -15,6 +16,7 @@ import (
 var scripts = []string{
 	"你好，世界。日本語のテキスト 한국어", "👋 👩‍👩‍👧 🏳️‍🌈 👍🏽", "e\u0301 ẛ̣ ก็ि", "שלום עולם \u202bمرحبا\u202c", "𝒳 𠮷 😀 \U0010ffff",
 	"\u2028 \u2029 \u0085 \ufeff \ufffd", "tab\t quote\" backslash\\ slash/ \u007f \u0001 \\u0041 \\n", "naïve café ß ÿ",
+	"<b>&amp; & 'x' {{y}} ${z} %s %% a\u00a0b\u00adc\u200bd \U000e0041 \ufdd0",
 }
 
 // sessionIDs are ids that are another one when somebody tidies them up: letters in both
@@ -22,6 +24,7 @@ var scripts = []string{
 var sessionIDs = []string{
 	"Case-SENSITIVE-İ-%s-ß", "日本語-%s-한국어-𝒳", "e\u0301-\u00e9-\u212b-ก็ิ-%s", "שלום-%s-\u202bمرحبا\u202c", "👩‍👩‍👧-%s-👍🏽",
 	" %s ", "\u3000%s\u00a0", "ﬁ-½-%s-Ⅳ",
+	"../a//b/%s/?c#d&e", "long-" + strings.Repeat("0123456789", 20) + "-%s",
 }
 
 // multibyte: what callers write reaches the wire.

@@ -49,7 +49,9 @@ func collectedInTime(t *T) {
 		channels = append(channels, toCallback)
 	}
 	a := t.Launch(protocol.MethodPrompt).Hear(via, prompt)
-	answer := a.Turn(harness.Turn{Between: func(s *harness.Session) [][]byte { return numbered(s, 50) }})
+	answer := a.Turn(harness.Turn{Between: func(s *harness.Session) [][]byte {
+		return append(numbered(s, 50), s.Child(t.Session(), "a child's answer")...)
+	}})
 	if !a.Settles(expected+string(via), answer) {
 		return
 	}
@@ -67,9 +69,12 @@ func collectedInTime(t *T) {
 // goesOn judges that a turn with something new in its middle settles, and the next one.
 func (t *T) goesOn(what string, lines func(*harness.Session) [][]byte) {
 	a := t.Asked()
-	if a.Settles("the call settles with "+what+" in its turn", a.Turn(harness.Turn{Between: lines})) {
-		a.Works("the next call works behind " + what)
+	if !a.Settles("the call settles with "+what+" in its turn", a.Turn(harness.Turn{Between: lines})) || !a.Works("the next call works behind "+what) {
+		return
 	}
+	// With no call in flight: they have been read before the next one is made.
+	t.Need("write "+what, a.RT.WriteApart(t.Ctx, append(lines(a.RT.Session(a.Q.SessionID())), nil)...))
+	a.Works("a call works behind " + what + " between calls")
 }
 
 // numbered are events of a session, each with a number of its own. They are of a type
@@ -81,7 +86,7 @@ func numbered(s *harness.Session, n int) (lines [][]byte) {
 	return lines
 }
 
-// collected judges that every event of these sessions among the lines was handed over.
+// collected judges that what these sessions tell of their turns among the lines was handed over.
 func (h *Heard) collected(expected string, lines [][]byte, sessions ...string) bool {
 	wanted := h.via.form(events(harness.NotificationsOf(lines), sessions...))
 	missing := without(wanted, h.got(wanted))
@@ -92,10 +97,13 @@ func (h *Heard) collected(expected string, lines [][]byte, sessions ...string) b
 	return false
 }
 
-// events are the session.event notifications of these sessions.
+// ofTurns are the methods that tell of turns, in every profile.
+var ofTurns = []string{protocol.NotificationEvent, protocol.NotificationSubagentStarted, protocol.NotificationSubagentFinished}
+
+// events are the notifications of these sessions that tell of their turns.
 func events(list []harness.Notification, sessions ...string) (out []harness.Notification) {
 	for _, n := range list {
-		if n.Method == protocol.NotificationEvent && slices.Contains(sessions, of(n)) {
+		if slices.Contains(ofTurns, n.Method) && slices.Contains(sessions, of(n)) {
 			out = append(out, n)
 		}
 	}

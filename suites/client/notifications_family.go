@@ -1,6 +1,8 @@
 package client
 
 import (
+	"slices"
+
 	harness "github.com/dshconform/dshconform/harness/client"
 	"github.com/dshconform/dshconform/harness/protocol"
 )
@@ -8,7 +10,8 @@ import (
 // family mixes events of a session, of a descendant and of strangers. One stranger has a
 // child too, one an id that the session's begins with, and one an id that begins with the
 // session's. The descendant is so many levels below, and is started in the call itself, or
-// in an earlier one of the session.
+// in an earlier one of the session. A second child, started behind it, has one parent with
+// the first.
 func family(t *T, levels int, earlier bool) {
 	via := t.channel()
 	if t.returnsEarly() && via != toSubscription {
@@ -23,14 +26,17 @@ func family(t *T, levels int, earlier bool) {
 	for range levels {
 		line = append(line, p.RT.Session(t.Session()))
 	}
+	sibling := p.RT.Session(t.Session())
+	members := append(slices.Clone(line), sibling)
 	start := func() (lines [][]byte) {
 		for i, s := range line[1:] {
 			lines = append(lines, line[i].ChildStarted(s.ID))
 		}
-		return lines
+		return append(lines, line[0].ChildStarted(sibling.ID))
 	}
 	if earlier {
 		p.AskWith(prompt()).settle(harness.Turn{Between: func(*harness.Session) [][]byte { return start() }})
+		p.AskWith(prompt()).settle(harness.Turn{})
 	}
 	var foreign [][]byte
 	for _, s := range []*harness.Session{stranger, p.RT.Session(beginning), p.RT.Session(session + "-2")} {
@@ -43,9 +49,10 @@ func family(t *T, levels int, earlier bool) {
 	answer := a.Turn(harness.Turn{Between: func(s *harness.Session) (lines [][]byte) {
 		if !earlier {
 			lines = start()
+			wanted = slices.Clone(lines)
 		}
 		for i := range max(len(foreign), 10) {
-			own := append(numbered(line[i%len(line)], 1), numbered(s, 1)...)
+			own := append(numbered(members[i%len(members)], 1), numbered(s, 1)...)
 			wanted, lines = append(wanted, own...), append(lines, own...)
 			if i < len(foreign) {
 				lines = append(lines, foreign[i])
@@ -57,7 +64,7 @@ func family(t *T, levels int, earlier bool) {
 		return
 	}
 	var tree []string
-	for _, s := range line {
+	for _, s := range members {
 		tree = append(tree, s.ID)
 	}
 	a.judged(expected, wanted, answer.Lines(), foreign, tree)

@@ -61,8 +61,13 @@ var logs = []log{
 	}}, "the parent's"},
 	{"a long message", harness.Turn{Text: longText}, longText},
 	{"a child's message alone", harness.Turn{Silent: true, Between: func(s *harness.Session) [][]byte {
-		return s.Child(s.ID+".child", "the child's")
+		return s.Child(s.ID+".only-child", "the child's")
 	}}, ""},
+	{"a grandchild's message behind that of the session", harness.Turn{Silent: true, Between: func(s *harness.Session) [][]byte {
+		return append([][]byte{s.Assistant("the parent's")}, s.ChildWith(s.ID+".elder", "the child's", func(c *harness.Session) [][]byte {
+			return c.Child(s.ID+".grandchild", "the grandchild's")
+		})...)
+	}}, "the parent's"},
 }
 
 // longText is of several scripts, with characters that forms of Unicode write differently.
@@ -136,7 +141,8 @@ var malformedMessages = []string{
 	`null`, `"hello"`, `{}`, `{"turn":1,"step":1}`, `{"message":null}`, `{"message":"hello"}`, `{"message":[]}`,
 	`{"message":{}}`, `{"message":{"role":"assistant","content":null}}`, `{"message":{"role":"assistant","content":"hello"}}`,
 	`{"message":{"role":"assistant","content":{"type":"text","text":"hello"}}}`,
-	`{"message":{"role":"assistant","content":[null,7,"hello",[]]}}`,
+	`{"message":{"role":"assistant","content":7}}`, `{"message":{"role":"assistant","content":[null,7,"hello",[]]}}`,
+	`{"message":{"role":"assistant","content":[{"type":"text","text":{"x":1}},{"type":["text"],"text":"hello"},{"type":7}]}}`,
 	`{"message":{"role":"assistant","content":[{"type":"text"},{"type":"text","text":null},{"type":"text","text":7},{"text":"hello"}]}}`,
 }
 
@@ -148,6 +154,10 @@ var malformedEnvelopes = []string{
 	`{"sessionId":%s,"event":{"type":"turn/start"}}`, `{"sessionId":%s,"event":{"type":"turn/end","seq":"0","time":"now","data":7}}`,
 	`{"event":{"type":"turn/start","seq":0,"time":0,"data":{"turn":1}}}`,
 	`{"sessionId":7,"event":{"type":"turn/start","seq":0,"time":0,"data":{"turn":1}}}`,
+	`{"sessionId":["x"],"event":{"type":"turn/start","seq":0,"time":0,"data":{"turn":1}}}`,
+	`{"sessionId":{"x":1},"event":{"type":"turn/start","seq":0,"time":0,"data":{"turn":1}}}`,
+	`{"sessionId":%s,"event":7}`, `{"sessionId":%s,"event":{"type":"","seq":0,"time":0,"data":{}}}`,
+	`{"sessionId":%s,"event":{"type":["turn/start"],"seq":0,"time":0,"data":{}}}`,
 	`{"sessionId":null,"event":null}`, `{}`, `[]`, `null`, `"hello"`, `7`,
 }
 
