@@ -38,7 +38,7 @@ var wholeErrors = []struct {
 	data    any
 }{
 	{-32123, "out of 运气: \"quoted\"", object{"why": "tested", "n": 7, "list": []any{nil, true}}},
-	{-32001, "\ta message of\n  several lines\n", object{"camelCase": nil, "snake_case": 1.5}},
+	{-32001, "a message of\n  several lines", object{"camelCase": nil, "snake_case": 1.5}},
 	{1, "data that are zero", 0},
 	{-1, "data that are false", false},
 	{0, "data that are an empty text", ""},

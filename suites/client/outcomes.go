@@ -249,14 +249,15 @@ func strayFinished(t *T) {
 }
 
 // finishedSettles writes session.finished and the response in both orders, each pair
-// as one piece, a stranger's session.finished among them. Where an SDK gives nothing of it,
-// no more than that the call settles can be seen.
+// as one piece, a stranger's session.finished among them, to several prompts of one session.
+// Where an SDK gives nothing of it, no more than that the call settles can be seen.
 func finishedSettles(t *T) {
 	p := t.Launch(protocol.MethodPrompt)
+	session := t.Session()
 	for _, reason := range []any{harness.Reason(protocol.KindCompleted), object{"kind": "error", "error": object{"message": "out of 运气"}}} {
 		for _, first := range []string{"session.finished", "the response"} {
 			expected := "the prompt settles with the status and the reason of session.finished, " + first + " first"
-			a, ok := p.Asks(expected)
+			a, ok := p.AsksWith(expected, harness.Prompt{SessionID: session, Text: t.Text("prompt")})
 			if !ok {
 				return
 			}

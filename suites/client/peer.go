@@ -187,7 +187,12 @@ func given(v jsontext.Value) string {
 
 // Asks judges that a further prompt reaches the runtime.
 func (p *Peer) Asks(expected string) (*Asked, bool) {
-	a, err := p.ask(harness.Prompt{SessionID: p.t.Session(), Text: p.t.Text("prompt")})
+	return p.AsksWith(expected, harness.Prompt{SessionID: p.t.Session(), Text: p.t.Text("prompt")})
+}
+
+// AsksWith is Asks for any prompt.
+func (p *Peer) AsksWith(expected string, prompt harness.Prompt) (*Asked, bool) {
+	a, err := p.ask(prompt)
 	if err == nil {
 		return a, true
 	}
