@@ -82,6 +82,7 @@ func soundScripts(t *testing.T, dir string) {
 	sound := []string{
 		"C-OUT-01", "C-NTF-01", "C-NTF-02", "C-NTF-03", "C-NTF-05", "C-RSP-01", "C-FRM-03", "C-FRM-04", "C-IDS-01", "C-ERR-01", "C-END-02", "C-CON", "C-MB-01",
 	}
+	broken := map[string][]string{"C-OUT-01": {"S-TRN-04"}} // it is about events that say something else
 	files := 0
 	for _, id := range sound {
 		found, err := filepath.Glob(filepath.Join(dir, transcriptsName, id+"*.jsonl"))
@@ -90,11 +91,7 @@ func soundScripts(t *testing.T, dir string) {
 		for _, file := range found {
 			data, err := os.ReadFile(file)
 			NewWithT(t).Expect(err).NotTo(HaveOccurred())
-			if id == "C-OUT-01" { // it is about events that say something else
-				cleanTranscript(t, file, data, "S-TRN-04")
-				continue
-			}
-			cleanTranscript(t, file, data)
+			cleanTranscript(t, file, data, broken[id]...)
 		}
 	}
 	NewWithT(t).Expect(files).To(BeNumerically(">", len(sound)))
