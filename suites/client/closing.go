@@ -22,8 +22,8 @@ func closing(s *suite) {
 			}
 		}
 		const expected = "a call behind close fails"
-		if p.failsLater(expected) {
-			t.startsNoMore(p.Client, expected)
+		if p.failsLater(expected) && t.startsNoMore(p.Client, expected) {
+			closesWithoutRuntime(t)
 		}
 	})
 	s.It("C-CLS-02/before-start", func(t *T) {
@@ -71,6 +71,44 @@ func (t *T) closesUnstarted(c *harness.Client) bool {
 	return t.closed(call, c.Graces(), "close returns without an error before the runtime was started", Shown{})
 }
 
+// closesWithoutRuntime closes clients twice whose runtime has died, and whose handshake was
+// refused. An SDK may tell of that as the error of close: it has to return.
+func closesWithoutRuntime(t *T) {
+	p := t.Launch()
+	t.Need("end the runtime", p.RT.Exit(3))
+	call, err := p.GoPrompt(harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt")})
+	t.Need("make a call", err)
+	if _, err := t.own(call).Await(t.Ctx); err != nil {
+		t.Conclude(err) // that a death is noticed is another requirement
+		t.visit.Spoil("stuck in " + t.ID)
+		return
+	}
+	t.returnsTwice(p.Client, "close returns behind the death of the runtime, and again", Shown{rt: p.RT})
+	if t.Failed() {
+		return
+	}
+	c := t.Client(nil)
+	rt, handshake, err := c.Begin(t.Ctx, harness.Behaviour{Manual: []string{protocol.MethodInitialize}})
+	t.Need("launch the runtime", err)
+	q, err := rt.Next(t.Ctx, protocol.MethodInitialize)
+	t.Need("initialize reaches the runtime", err)
+	t.Need("refuse initialize", rt.Write(t.Ctx, q.Error(protocol.CodeHandler, "no such provider")))
+	_, err = t.own(handshake).Await(t.Ctx)
+	t.Need("the handshake is over", err)
+	t.returnsTwice(c, "close returns behind a handshake that has failed, and again", Shown{rt: rt})
+}
+
+// returnsTwice judges that close comes to an end, whatever it is, and a second one as well.
+func (t *T) returnsTwice(c *harness.Client, expected string, show Shown) {
+	for range 2 {
+		call, err := c.GoClose()
+		t.Need("close", err)
+		if !t.over(call, c.Graces(), expected, show) {
+			return
+		}
+	}
+}
+
 // closes judges that close returns.
 func (t *T) closes(c *harness.Client, expected string, show Shown) bool {
 	call, err := c.GoClose()
@@ -78,33 +116,51 @@ func (t *T) closes(c *harness.Client, expected string, show Shown) bool {
 	return t.closed(call, c.Graces(), expected, show)
 }
 
+// closed judges that a close has returned, and without an error.
 func (t *T) closed(call *harness.Call, graces time.Duration, expected string, show Shown) bool {
-	reply, ok := t.EndedWithin(t.own(call), graces+t.run.deadlines.Exit, expected, show)
-	if ok && reply.Err != nil {
+	if !t.over(call, graces, expected, show) {
+		return false
+	}
+	reply, _ := call.Over()
+	if reply.Err != nil {
 		t.Fail(expected, reply.Err.Error(), show.frames()...)
 	}
-	return ok && reply.Err == nil
+	return reply.Err == nil
+}
+
+// over judges that a close has come to an end, whatever it is.
+func (t *T) over(call *harness.Call, graces time.Duration, expected string, show Shown) bool {
+	_, ended := t.EndedWithin(t.own(call), graces+t.run.deadlines.Exit, expected, show)
+	return ended
 }
 
 // rung is how much of the steps of close a runtime ignores. It ends at the last of the
 // steps that have to come, in their order.
 type rung struct {
-	name  string
-	b     harness.Behaviour
-	steps []string
+	name    string
+	b       harness.Behaviour
+	steps   []string
+	waiting bool // a call waits for the runtime
+	refuses bool // which an SDK may tell of as the error of close, and need not be patient with
 }
 
 var rungs = []rung{
-	{"a sound runtime", harness.Behaviour{}, []string{"shutdown"}},
-	{"a runtime that answers shutdown and lives on", harness.Behaviour{IgnoreShutdown: true}, []string{"shutdown", "stdin ended"}},
-	{"a runtime that lives on behind the end of stdin", harness.Behaviour{IgnoreShutdown: true, IgnoreEOF: true},
-		[]string{"shutdown", "stdin ended", "SIGTERM"}},
-	{"a runtime that ignores everything", harness.Stubborn(), []string{"shutdown", "stdin ended", "SIGTERM", "killed"}},
+	{name: "a sound runtime", steps: []string{"shutdown"}},
+	{name: "a runtime that a call waits for", b: harness.Behaviour{Manual: []string{protocol.MethodPrompt}}, steps: []string{"shutdown"}, waiting: true},
+	{name: "a runtime that refuses shutdown", b: harness.Behaviour{RefuseShutdown: true}, steps: []string{"shutdown", "stdin ended"}, refuses: true},
+	{name: "a runtime that answers shutdown and lives on", b: harness.Behaviour{IgnoreShutdown: true}, steps: []string{"shutdown", "stdin ended"}},
+	{name: "a runtime that lives on behind the end of stdin", b: harness.Behaviour{IgnoreShutdown: true, IgnoreEOF: true},
+		steps: []string{"shutdown", "stdin ended", "SIGTERM"}},
+	{name: "a runtime that ignores everything", b: harness.Stubborn(), steps: []string{"shutdown", "stdin ended", "SIGTERM", "killed"}},
 }
 
 // ladder closes clients of runtimes that ignore one step after the other: all of them
 // at once where the driver can, because graces may be long.
 func ladder(t *T) {
+	rungs := rungs
+	if !t.Hello.Concurrent {
+		rungs = slices.DeleteFunc(slices.Clone(rungs), func(r rung) bool { return r.waiting })
+	}
 	peers := make([]*Peer, len(rungs))
 	calls := make([]*harness.Call, len(rungs))
 	for i, r := range rungs {
@@ -113,6 +169,9 @@ func ladder(t *T) {
 				o.CloseTimeout = t.run.brief
 			}
 		})
+		if r.waiting {
+			peers[i].Ask()
+		}
 	}
 	for i, p := range peers {
 		var err error
@@ -132,7 +191,11 @@ func ladder(t *T) {
 // climbed judges one close.
 func (t *T) climbed(r rung, p *Peer, call *harness.Call) {
 	show := Shown{rt: p.RT}
-	if !t.closed(call, p.Graces(), "close returns within the graces that the driver declares, of "+r.name, show) {
+	returned := t.closed
+	if r.refuses {
+		returned = t.over
+	}
+	if !returned(call, p.Graces(), "close returns within the graces that the driver declares, of "+r.name, show) {
 		return
 	}
 	reply, _ := call.Over()
@@ -172,7 +235,7 @@ func (t *T) stepsOf(r rung, p *Peer) {
 		return
 	}
 	// stdin may end as soon as shutdown was answered.
-	for i := max(1, last); i+1 < len(seen); i++ {
+	for i := max(1, last); i+1 < len(seen) && !r.refuses; i++ {
 		if waited := at[i+1].Sub(at[i]); waited < t.grace(seen[i], p.Client)/2 {
 			t.Fail(expected+", and waits in between", fmt.Sprintf("%s, the last %s behind the one before it", told, deadline.Span(waited)), Shown{rt: p.RT}.frames()...)
 			return

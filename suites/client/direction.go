@@ -25,7 +25,7 @@ func direction(s *suite) {
 	s.It("C-DIR-02", func(t *T) {
 		// What a client writes because of a request comes before what it writes because
 		// of later lines, or at the latest before it has closed.
-		p := t.Launch(protocol.MethodPrompt)
+		p := t.strayHandshake()
 		for range 3 {
 			// With no call in flight: they have been read before the next one is made.
 			t.Need("write a request", p.RT.WriteApart(t.Ctx, append(p.strays(p.RT.NewID()), nil)...))
@@ -34,7 +34,7 @@ func direction(s *suite) {
 			_, err := a.Outcome(t.Ctx)
 			t.Need("a prompt settles", err)
 		}
-		p.bye()
+		p.strayShutdown()
 		t.Exercised(p, "C-DIR-02")
 	})
 	s.It("C-DIR-03", func(t *T) {
@@ -44,8 +44,15 @@ func direction(s *suite) {
 		}
 	})
 	s.It("C-DIR-04", func(t *T) {
-		a := t.Asked()
-		if a.Settles("a stray request under the id of the call in flight does not settle it", a.Turn(harness.Turn{}), a.strays(a.Q.ID())...) {
+		p := t.ownHandshake()
+		if p == nil {
+			return
+		}
+		if t.Hello.Offers(harness.CallRequest) && !p.ownRequest() {
+			return
+		}
+		a, ok := p.Asks("a call works behind stray requests under the ids of earlier ones")
+		if ok && a.Settles("a stray request under the id of the call in flight does not settle it", a.Turn(harness.Turn{}), a.strays(a.Q.ID())...) {
 			a.Works("the next call works behind a stray request under the id of an earlier one")
 		}
 	})
@@ -66,6 +73,99 @@ func direction(s *suite) {
 		a.bye()
 		t.Observe("a stray request of the server", "%s", a.replyTo(id))
 	})
+}
+
+// strayHandshake launches a runtime that asks before it answers initialize.
+func (t *T) strayHandshake() *Peer {
+	c := t.Client(nil)
+	rt, handshake, err := c.Begin(t.Ctx, harness.Behaviour{Manual: []string{protocol.MethodInitialize, protocol.MethodShutdown, protocol.MethodPrompt}})
+	t.Need("launch the runtime", err)
+	p := &Peer{Client: c, RT: rt, t: t}
+	q, err := rt.Next(t.Ctx, protocol.MethodInitialize)
+	t.Need("initialize reaches the runtime", err)
+	t.Need("write requests and the answer to initialize", rt.Write(t.Ctx, append(p.strays(rt.NewID()), q.Handshake())...))
+	_, err = t.own(handshake).Await(t.Ctx)
+	t.Need("initialize", err)
+	return p
+}
+
+// strayShutdown closes the client of a runtime that asks before it answers shutdown, and
+// reads until its stdin ends.
+func (p *Peer) strayShutdown() {
+	t := p.t
+	if !t.Hello.Offers(harness.CallClose) {
+		return
+	}
+	call, err := p.GoClose()
+	t.Need("close the client", err)
+	q, err := p.RT.Next(t.Ctx, protocol.MethodShutdown)
+	t.Need("shutdown reaches the runtime", err)
+	t.Need("write requests and the answer to shutdown", p.RT.Write(t.Ctx, append(p.strays(p.RT.NewID()), q.Result(struct{}{}))...))
+	_, err = t.own(call).AwaitWithin(t.Ctx, p.Graces()+t.run.deadlines.Exit)
+	t.Need("close the client", err)
+	t.Need("the runtime ends", p.RT.AwaitGone(t.Ctx, t.run.deadlines.Leave))
+}
+
+// ownHandshake judges that requests under the id of initialize do not settle it: here they
+// are followed by an error, which is what has to come of it, and by a handshake.
+func (t *T) ownHandshake() *Peer {
+	const expected = "stray requests under the id of initialize do not settle it"
+	for _, refused := range []bool{true, false} {
+		c := t.Client(nil)
+		rt, handshake, err := c.Begin(t.Ctx, harness.Behaviour{Manual: []string{protocol.MethodInitialize, protocol.MethodPrompt, "dshconform/ask"}})
+		t.Need("launch the runtime", err)
+		p := &Peer{Client: c, RT: rt, t: t}
+		show := p.Since()
+		q, err := rt.Next(t.Ctx, protocol.MethodInitialize)
+		t.Need("initialize reaches the runtime", err)
+		answer := q.Handshake()
+		if refused {
+			answer = q.Error(protocol.CodeHandler, "no such provider")
+		}
+		if !p.Write(expected, append(p.strays(q.ID()), answer)...) {
+			return nil
+		}
+		reply, ended := t.Ended(t.own(handshake), expected, show)
+		switch {
+		case !ended:
+			return nil
+		case refused:
+			if !t.failed(reply, expected+": an error that follows them does", show) {
+				return nil
+			}
+		case reply.Err != nil:
+			t.Fail(expected, reply.Err.Error(), show.frames()...)
+			return nil
+		default:
+			return p
+		}
+	}
+	return nil
+}
+
+// ownRequest judges the same of a request that is no prompt.
+func (p *Peer) ownRequest() bool {
+	t := p.t
+	const expected = "stray requests under the id of a request do not settle it"
+	show := p.Since()
+	call, err := p.GoRequest("dshconform/ask", object{"a": 1})
+	t.Need("send a request", err)
+	q, err := p.RT.Next(t.Ctx, "dshconform/ask")
+	t.Need("a request reaches the runtime", err)
+	answer := t.Text("answer")
+	if !p.Write(expected, append(p.strays(q.ID()), q.Result(object{"answer": answer}))...) {
+		return false
+	}
+	reply, ended := t.Ended(t.own(call), expected, show)
+	switch {
+	case !ended:
+		return false
+	case reply.Err != nil:
+		return t.Expect(false, expected, reply.Err.Error(), show.frames()...)
+	}
+	o, _ := wire.AsObject(reply.Result)
+	got, _ := o.Object("result")
+	return t.Expect(harness.Text(got["answer"]) == answer, expected, "the call comes to "+given(reply.Result), show.frames()...)
 }
 
 // strays are requests of the server under an id, in the forms that requests have.

@@ -226,15 +226,24 @@ func lastWords(t *T) {
 	}
 }
 
-// callTimesOut is silent until the SDK's own time-out has passed, and answers late.
+// callTimesOut is silent until the SDK's own time-out has passed, and answers late: with a
+// turn, and with an error.
 func callTimesOut(t *T) {
 	p := t.LaunchWith(harness.Behaviour{Manual: []string{protocol.MethodPrompt}}, func(o *harness.CreateOptions) { o.CallTimeout = t.run.brief })
+	answersLate(p, func(a *Asked) []byte { return a.Turn(harness.Turn{}).Joined() })
+	if !t.Failed() {
+		answersLate(p, func(a *Asked) []byte { return a.Q.Error(protocol.CodeHandler, "too late") })
+	}
+}
+
+func answersLate(p *Peer, answer func(*Asked) []byte) {
+	t := p.t
 	a := p.Ask()
 	if !t.Fails(a.Call, "a call that is never answered fails with an error of class timeout", a.Shown, harness.ClassTimeout) {
 		return
 	}
 	const expected = "a late answer changes nothing: the next call gets its own"
-	late := a.Turn(harness.Turn{}).Joined()
+	late := answer(a)
 	// On a machine under load a sound call may be too late as well, and not again and again.
 	const tries = 3
 	for i := range tries {

@@ -13,7 +13,10 @@ import (
 
 // errorResponses: what the caller learns when a call fails.
 func errorResponses(s *suite) {
-	s.It("C-ERR-01", wholeError)
+	s.It("C-ERR-01", func(t *T) {
+		wholeError(t)
+		refusedHandshake(t)
+	})
 	for _, v := range []struct {
 		name   string
 		errors []string
@@ -72,6 +75,21 @@ func wholeError(t *T) {
 			return
 		}
 	}
+}
+
+// refusedHandshake fails initialize, whose error is one like any other.
+func refusedHandshake(t *T) {
+	if t.Failed() {
+		return
+	}
+	c := t.Client(nil)
+	rt, handshake, err := c.Begin(t.Ctx, harness.Behaviour{Manual: []string{protocol.MethodInitialize}})
+	t.Need("launch the runtime", err)
+	p := &Peer{Client: c, RT: rt, t: t}
+	show := p.Since()
+	q, err := rt.Next(t.Ctx, protocol.MethodInitialize)
+	t.Need("initialize reaches the runtime", err)
+	p.surfaces("initialize", t.own(handshake), q, show, -32002, "no such provider: 运气", object{"provider": "运气"})
 }
 
 // surfaces fails a call with an error, which its caller has to get whole.

@@ -116,18 +116,39 @@ func carriageReturns(t *T) {
 	}
 }
 
-// longLine pads the line with which a call settles to a size, its LF not counted. White
-// space is the one thing that every reader has to skip.
+// longLine pads the line with which a call settles to a size, its LF not counted, and then
+// the one of another with its message. White space is the one thing that every reader has
+// to skip.
 func longLine(t *T, size int) {
 	expected := fmt.Sprintf("a line of %d bytes is read, also if nothing follows it", size)
 	a := t.Asked()
 	answer := a.Turn(harness.Turn{})
 	before, last := a.settling(answer)
-	end := bytes.LastIndexByte(last, '}')
-	padded := slices.Concat(last[:end], bytes.Repeat([]byte(" "), size+1-len(last)), last[end:])
-	if a.Write(expected, append(bytes.Join(before, nil), padded...)) && a.Gets(expected, answer) {
-		a.Works("the next call works behind a long line")
+	if !a.Write(expected, append(bytes.Join(before, nil), padded(last, size)...)) || !a.Gets(expected, answer) {
+		return
 	}
+	const next = "the next call works behind a long line"
+	a, ok := a.Asks(next)
+	if !ok {
+		return
+	}
+	answer = a.Turn(harness.Turn{})
+	lines := answer.Lines()
+	for i, line := range lines {
+		if bytes.Contains(line, []byte(protocol.EventAssistantMessage)) {
+			lines[i] = padded(line, size)
+		}
+	}
+	expected = fmt.Sprintf("a notification of %d bytes is read", size)
+	if a.Write(expected, lines...) && a.Gets(expected, answer) {
+		a.Works(next)
+	}
+}
+
+// padded is an object on a line, with so much white space before its end that it has the size.
+func padded(line []byte, size int) []byte {
+	end := bytes.LastIndexByte(line, '}')
+	return slices.Concat(line[:end], bytes.Repeat([]byte(" "), size+1-len(line)), line[end:])
 }
 
 // separator writes a character raw in a text.

@@ -48,7 +48,9 @@ func multibyte(s *suite) {
 				return
 			}
 		}
-		blocks := harness.Encode([]any{text("你好 "), text("👋"), object{"type": "dshconform/区块", "内容": "𝒳"}})
+		blocks := harness.Encode([]any{
+			text("你好 "), text("👋"), text(""), text("👋"), text(" \r\n"), object{"type": "dshconform/区块", "内容": "𝒳"},
+		})
 		a, err := p.ask(harness.Prompt{SessionID: t.Session(), Blocks: blocks})
 		if !t.Judge(err, "a prompt of several blocks reaches the wire unchanged") {
 			return

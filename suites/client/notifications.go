@@ -15,7 +15,7 @@ func notifications(s *suite) {
 	s.It("C-NTF-01", collectedInTime)
 	s.It("C-NTF-02", wireOrder)
 	s.It("C-NTF-03/child", func(t *T) { family(t, 1, false) })
-	s.It("C-NTF-03/nested", func(t *T) { family(t, 2, false) })
+	s.It("C-NTF-03/nested", func(t *T) { family(t, 4, false) })
 	s.It("C-NTF-03/earlier-child", func(t *T) { family(t, 1, true) })
 	s.It("C-NTF-04/notification", func(t *T) {
 		t.goesOn("a notification of an unknown method", func(s *harness.Session) [][]byte {

@@ -59,6 +59,7 @@ var logs = []log{
 	{"a child's message behind that of the session", harness.Turn{Silent: true, Between: func(s *harness.Session) [][]byte {
 		return append([][]byte{s.Assistant("the parent's")}, s.Child(s.ID+".child", "the child's")...)
 	}}, "the parent's"},
+	{"line ends of every kind", harness.Turn{Text: lineEnds}, lineEnds},
 	{"a long message", harness.Turn{Text: longText}, longText},
 	{"a child's message alone", harness.Turn{Silent: true, Between: func(s *harness.Session) [][]byte {
 		return s.Child(s.ID+".only-child", "the child's")
@@ -69,6 +70,9 @@ var logs = []log{
 		})...)
 	}}, "the parent's"},
 }
+
+// lineEnds has what tidying takes off or makes one of: line ends, a byte order mark, a NUL.
+const lineEnds = "\ufeffone\r\ntwo\rthree\n\n\n\tfour\x00 \u0085\u2028five \r\n"
 
 // longText is of several scripts, with characters that forms of Unicode write differently.
 // It is as long as a line may be that no row about sizes is about.

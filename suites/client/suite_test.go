@@ -68,24 +68,24 @@ func TestTheDifferenceOfTwoTexts(t *testing.T) {
 
 func TestRungsThatAreReached(t *testing.T) {
 	for _, c := range []struct {
-		rung int
-		seen []string
-		last int // -1 where it is not reached
+		steps int // of the rung
+		seen  []string
+		last  int // -1 where it is not reached
 	}{
-		{0, []string{"shutdown"}, 0},
-		{0, []string{"shutdown", "SIGTERM", "stdin ended"}, -1},
-		{0, nil, -1},
-		{1, []string{"shutdown", "stdin ended", "SIGTERM"}, 1},
-		{1, []string{"shutdown", "SIGINT"}, -1}, // which has ended the runtime
-		{1, []string{"shutdown", "SIGHUP", "stdin ended"}, 2},
-		{2, []string{"shutdown", "stdin ended", "SIGINT"}, 2},
-		{2, []string{"shutdown", "stdin ended", "killed"}, -1},
-		{2, []string{"SIGINT", "shutdown", "stdin ended", "SIGTERM"}, 3},
-		{3, []string{"shutdown", "stdin ended", "SIGINT", "SIGTERM", "killed"}, 4},
-		{3, []string{"shutdown", "stdin ended", "SIGINT", "killed"}, -1},
-		{3, []string{"shutdown", "stdin ended", "SIGTERM", "SIGINT", "SIGHUP", "killed"}, 5},
+		{1, []string{"shutdown"}, 0},
+		{1, []string{"shutdown", "SIGTERM", "stdin ended"}, -1},
+		{1, nil, -1},
+		{2, []string{"shutdown", "stdin ended", "SIGTERM"}, 1},
+		{2, []string{"shutdown", "SIGINT"}, -1}, // which has ended the runtime
+		{2, []string{"shutdown", "SIGHUP", "stdin ended"}, 2},
+		{3, []string{"shutdown", "stdin ended", "SIGINT"}, 2},
+		{3, []string{"shutdown", "stdin ended", "killed"}, -1},
+		{3, []string{"SIGINT", "shutdown", "stdin ended", "SIGTERM"}, 3},
+		{4, []string{"shutdown", "stdin ended", "SIGINT", "SIGTERM", "killed"}, 4},
+		{4, []string{"shutdown", "stdin ended", "SIGINT", "killed"}, -1},
+		{4, []string{"shutdown", "stdin ended", "SIGTERM", "SIGINT", "SIGHUP", "killed"}, 5},
 	} {
-		last, ok := rungs[c.rung].reached(c.seen)
+		last, ok := rung{steps: allSteps[:c.steps]}.reached(c.seen)
 		g := NewWithT(t)
 		g.Expect(ok).To(Equal(c.last >= 0), "%v", c.seen)
 		if ok {
