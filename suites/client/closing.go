@@ -1,13 +1,9 @@
 package client
 
 import (
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	harness "github.com/dshconform/dshconform/harness/client"
-	"github.com/dshconform/dshconform/harness/deadline"
 	"github.com/dshconform/dshconform/harness/protocol"
 )
 
@@ -87,15 +83,11 @@ func closesWithoutRuntime(t *T) {
 	if t.Failed() {
 		return
 	}
-	c := t.Client(nil)
-	rt, handshake, err := c.Begin(t.Ctx, harness.Behaviour{Manual: []string{protocol.MethodInitialize}})
-	t.Need("launch the runtime", err)
-	q, err := rt.Next(t.Ctx, protocol.MethodInitialize)
-	t.Need("initialize reaches the runtime", err)
-	t.Need("refuse initialize", rt.Write(t.Ctx, q.Error(protocol.CodeHandler, "no such provider")))
-	_, err = t.own(handshake).Await(t.Ctx)
+	a := t.Greeted(nil)
+	t.Need("refuse initialize", a.RT.Write(t.Ctx, a.Q.Error(protocol.CodeHandler, "no such provider")))
+	_, err = a.Await(t.Ctx)
 	t.Need("the handshake is over", err)
-	t.returnsTwice(c, "close returns behind a handshake that has failed, and again", Shown{rt: rt})
+	t.returnsTwice(a.Client, "close returns behind a handshake that has failed, and again", a.Shown)
 }
 
 // returnsTwice judges that close comes to an end, whatever it is, and a second one as well.
@@ -134,151 +126,6 @@ func (t *T) over(call *harness.Call, graces time.Duration, expected string, show
 	return ended
 }
 
-// rung is how much of the steps of close a runtime ignores. It ends at the last of the
-// steps that have to come, in their order.
-type rung struct {
-	name    string
-	b       harness.Behaviour
-	steps   []string
-	waiting bool // a call waits for the runtime
-	refuses bool // which an SDK may tell of as the error of close, and need not be patient with
-}
-
-var rungs = []rung{
-	{name: "a sound runtime", steps: []string{"shutdown"}},
-	{name: "a runtime that a call waits for", b: harness.Behaviour{Manual: []string{protocol.MethodPrompt}}, steps: []string{"shutdown"}, waiting: true},
-	{name: "a runtime that refuses shutdown", b: harness.Behaviour{RefuseShutdown: true}, steps: []string{"shutdown", "stdin ended"}, refuses: true},
-	{name: "a runtime that answers shutdown and lives on", b: harness.Behaviour{IgnoreShutdown: true}, steps: []string{"shutdown", "stdin ended"}},
-	{name: "a runtime that lives on behind the end of stdin", b: harness.Behaviour{IgnoreShutdown: true, IgnoreEOF: true},
-		steps: []string{"shutdown", "stdin ended", "SIGTERM"}},
-	{name: "a runtime that ignores everything", b: harness.Stubborn(), steps: []string{"shutdown", "stdin ended", "SIGTERM", "killed"}},
-}
-
-// ladder closes clients of runtimes that ignore one step after the other: all of them
-// at once where the driver can, because graces may be long.
-func ladder(t *T) {
-	rungs := rungs
-	if !t.Hello.Concurrent {
-		rungs = slices.DeleteFunc(slices.Clone(rungs), func(r rung) bool { return r.waiting })
-	}
-	peers := make([]*Peer, len(rungs))
-	calls := make([]*harness.Call, len(rungs))
-	for i, r := range rungs {
-		peers[i] = t.LaunchWith(r.b, func(o *harness.CreateOptions) {
-			if t.Hello.Takes("close") {
-				o.CloseTimeout = t.run.brief
-			}
-		})
-		if r.waiting {
-			peers[i].Ask()
-		}
-	}
-	for i, p := range peers {
-		var err error
-		calls[i], err = p.GoClose()
-		t.Need("close", err)
-		if !t.Hello.Concurrent {
-			t.climbed(rungs[i], p, calls[i])
-		}
-	}
-	for i, p := range peers {
-		if t.Hello.Concurrent {
-			t.climbed(rungs[i], p, calls[i])
-		}
-	}
-}
-
-// climbed judges one close.
-func (t *T) climbed(r rung, p *Peer, call *harness.Call) {
-	show := Shown{rt: p.RT}
-	returned := t.closed
-	if r.refuses {
-		returned = t.over
-	}
-	if !returned(call, p.Graces(), "close returns within the graces that the driver declares, of "+r.name, show) {
-		return
-	}
-	reply, _ := call.Over()
-	gone, known := p.RT.Vanished()
-	if !t.Judge(p.RT.AwaitGone(t.Ctx, t.run.deadlines.Leave), "close returns after the process is gone, of "+r.name, show.frames()...) {
-		return
-	}
-	t.stepsOf(r, p)
-	if gone && known {
-		return
-	}
-	// Nobody has waited for it, or it was still there: the times tell.
-	ended := p.RT.Steps()
-	late := ended[len(ended)-1].At.Sub(reply.At)
-	bound := max(t.run.brief/2, 2*t.run.deadlines.Grace)
-	t.Expect(late < bound, "close returns after the process is gone, of "+r.name, fmt.Sprintf("it returns %s before", deadline.Span(late)), show.frames()...)
-}
-
-// allSteps are the steps of close in their order.
-var allSteps = []string{"shutdown", "stdin ended", "SIGTERM", "killed"}
-
-// stepsOf judges the steps that a close has taken. Some may follow the one at which the
-// runtime ends, which may be slow, but not before the grace of that step is over.
-func (t *T) stepsOf(r rung, p *Peer) {
-	expected := fmt.Sprintf("close of %s takes the steps %s, in this order", r.name, strings.Join(r.steps, ", "))
-	var seen []string
-	var at []time.Time
-	for _, s := range p.RT.Steps() {
-		if name := s.String(); s.Kind != harness.StepExited && !slices.Contains(seen, name) {
-			seen, at = append(seen, name), append(at, s.At)
-		}
-	}
-	told := "it takes " + strings.Join(seen, ", ")
-	last, ok := r.reached(seen)
-	if !ok {
-		t.Fail(expected, told, Shown{rt: p.RT}.frames()...)
-		return
-	}
-	// stdin may end as soon as shutdown was answered.
-	for i := max(1, last); i+1 < len(seen) && !r.refuses; i++ {
-		if waited := at[i+1].Sub(at[i]); waited < t.grace(seen[i], p.Client)/2 {
-			t.Fail(expected+", and waits in between", fmt.Sprintf("%s, the last %s behind the one before it", told, deadline.Span(waited)), Shown{rt: p.RT}.frames()...)
-			return
-		}
-	}
-}
-
-// reached says whether the steps that were seen bring a close to its rung, and which of
-// them is the last of those. Other signals that can be caught may come in between: the row
-// says in which order its own steps come, and not that there are no others. One of them
-// ends the runtime in the place of SIGTERM where it comes before it, but behind the end of
-// stdin, which a polite runtime has to get first.
-func (r rung) reached(seen []string) (last int, ok bool) {
-	var own []string
-	for i, name := range seen {
-		if !slices.Contains(allSteps, name) {
-			continue
-		}
-		if own = append(own, name); len(own) <= len(r.steps) {
-			last = i
-		}
-	}
-	if !slices.Equal(own, allSteps[:len(own)]) {
-		return last, false
-	}
-	if another := last + 1; slices.Equal(append(own, "SIGTERM"), r.steps) && another < len(seen) {
-		return another, true
-	}
-	return last, len(own) >= len(r.steps)
-}
-
-// grace is how long close waits at most behind a step, 0 where it does not.
-func (t *T) grace(step string, c *harness.Client) time.Duration {
-	ms := map[string]*float64{"shutdown": t.Hello.Graces.Shutdown, "stdin ended": t.Hello.Graces.EOF, "SIGTERM": t.Hello.Graces.Term}[step]
-	switch {
-	case ms == nil:
-		return 0
-	case t.Hello.Takes("close"):
-		return t.run.brief
-	}
-	return time.Duration(*ms * float64(time.Millisecond))
-}
-
 // failedHandshake refuses initialize, or answers it with what is no result of it, and
 // lives on: nobody may be left who could close the client. One that takes such an answer
 // has not failed.
@@ -297,22 +144,13 @@ func failedHandshake(t *T) {
 // answersInitialize judges that the runtime is gone if its handshake fails, and says
 // whether it does.
 func (t *T) answersInitialize(answer func(*harness.Request) []byte) (failed bool) {
-	c := t.Client(func(o *harness.CreateOptions) {
-		if t.Hello.Takes("close") {
-			o.CloseTimeout = t.run.brief
-		}
-	})
-	rt, handshake, err := c.Begin(t.Ctx, harness.Behaviour{Manual: []string{protocol.MethodInitialize}})
-	t.Need("launch the runtime", err)
-	show := Shown{rt: rt}
-	q, err := rt.Next(t.Ctx, protocol.MethodInitialize)
-	t.Need("initialize reaches the runtime", err)
-	t.Need("answer initialize", rt.Write(t.Ctx, answer(q)))
-	reply, ended := t.Ended(t.own(handshake), "an initialize that is answered is over", show)
+	a := t.Greeted(t.closesSoon)
+	t.Need("answer initialize", a.RT.Write(t.Ctx, answer(a.Q)))
+	reply, ended := t.Ended(a.Call, "an initialize that is answered is over", a.Shown)
 	if !ended || reply.Err == nil {
 		return false
 	}
-	err = rt.AwaitVanished(t.Ctx, c.Graces()+t.run.deadlines.Exit)
-	t.Judge(err, "the runtime is ended and waited for when its handshake has failed", show.frames()...)
+	err := a.RT.AwaitVanished(t.Ctx, a.Graces()+t.run.deadlines.Exit)
+	t.Judge(err, "the runtime is ended and waited for when its handshake has failed", a.Shown.frames()...)
 	return true
 }

@@ -77,16 +77,11 @@ func direction(s *suite) {
 
 // strayHandshake launches a runtime that asks before it answers initialize.
 func (t *T) strayHandshake() *Peer {
-	c := t.Client(nil)
-	rt, handshake, err := c.Begin(t.Ctx, harness.Behaviour{Manual: []string{protocol.MethodInitialize, protocol.MethodShutdown, protocol.MethodPrompt}})
-	t.Need("launch the runtime", err)
-	p := &Peer{Client: c, RT: rt, t: t}
-	q, err := rt.Next(t.Ctx, protocol.MethodInitialize)
-	t.Need("initialize reaches the runtime", err)
-	t.Need("write requests and the answer to initialize", rt.Write(t.Ctx, append(p.strays(rt.NewID()), q.Handshake())...))
-	_, err = t.own(handshake).Await(t.Ctx)
+	a := t.Greeted(nil, protocol.MethodPrompt, protocol.MethodShutdown)
+	t.Need("write requests and the answer to initialize", a.RT.Write(t.Ctx, append(a.strays(a.RT.NewID()), a.Q.Handshake())...))
+	_, err := a.Await(t.Ctx)
 	t.Need("initialize", err)
-	return p
+	return a.Peer
 }
 
 // strayShutdown closes the client of a runtime that asks before it answers shutdown, and
@@ -111,33 +106,27 @@ func (p *Peer) strayShutdown() {
 func (t *T) ownHandshake() *Peer {
 	const expected = "stray requests under the id of initialize do not settle it"
 	for _, refused := range []bool{true, false} {
-		c := t.Client(nil)
-		rt, handshake, err := c.Begin(t.Ctx, harness.Behaviour{Manual: []string{protocol.MethodInitialize, protocol.MethodPrompt, "dshconform/ask"}})
-		t.Need("launch the runtime", err)
-		p := &Peer{Client: c, RT: rt, t: t}
-		show := p.Since()
-		q, err := rt.Next(t.Ctx, protocol.MethodInitialize)
-		t.Need("initialize reaches the runtime", err)
-		answer := q.Handshake()
+		a := t.Greeted(nil, protocol.MethodPrompt, "dshconform/ask")
+		answer := a.Q.Handshake()
 		if refused {
-			answer = q.Error(protocol.CodeHandler, "no such provider")
+			answer = a.Q.Error(protocol.CodeHandler, "no such provider")
 		}
-		if !p.Write(expected, append(p.strays(q.ID()), answer)...) {
+		if !a.Write(expected, append(a.strays(a.Q.ID()), answer)...) {
 			return nil
 		}
-		reply, ended := t.Ended(t.own(handshake), expected, show)
+		reply, ended := t.Ended(a.Call, expected, a.Shown)
 		switch {
 		case !ended:
 			return nil
 		case refused:
-			if !t.failed(reply, expected+": an error that follows them does", show) {
+			if !t.failed(reply, expected+": an error that follows them does", a.Shown) {
 				return nil
 			}
 		case reply.Err != nil:
-			t.Fail(expected, reply.Err.Error(), show.frames()...)
+			t.Fail(expected, reply.Err.Error(), a.Shown.frames()...)
 			return nil
 		default:
-			return p
+			return a.Peer
 		}
 	}
 	return nil

@@ -84,13 +84,9 @@ func diesInHandshake(t *T, way death) {
 	if t.Failed() {
 		return
 	}
-	rt, handshake, err := t.Client(nil).Begin(t.Ctx, harness.Behaviour{Manual: []string{protocol.MethodInitialize}})
-	t.Need("launch the runtime", err)
-	show := Shown{rt: rt}
-	_, err = rt.Next(t.Ctx, protocol.MethodInitialize)
-	t.Need("initialize reaches the runtime", err)
-	t.Need("end the runtime", way.do(rt))
-	t.Fails(t.own(handshake), "an initialize in flight fails when the runtime "+way.name, show)
+	a := t.Greeted(nil)
+	t.Need("end the runtime", way.do(a.RT))
+	t.Fails(a.Call, "an initialize in flight fails when the runtime "+way.name, a.Shown)
 }
 
 // diesInTurn has the runtime end while a run waits for what comes behind its response. In
@@ -224,79 +220,6 @@ func lastWords(t *T) {
 			return
 		}
 	}
-}
-
-// callTimesOut is silent until the SDK's own time-out has passed, and answers late: with a
-// turn, and with an error.
-func callTimesOut(t *T) {
-	p := t.LaunchWith(harness.Behaviour{Manual: []string{protocol.MethodPrompt}}, func(o *harness.CreateOptions) { o.CallTimeout = t.run.brief })
-	answersLate(p, func(a *Asked) []byte { return a.Turn(harness.Turn{}).Joined() })
-	if !t.Failed() {
-		answersLate(p, func(a *Asked) []byte { return a.Q.Error(protocol.CodeHandler, "too late") })
-	}
-}
-
-func answersLate(p *Peer, answer func(*Asked) []byte) {
-	t := p.t
-	a := p.Ask()
-	if !t.Fails(a.Call, "a call that is never answered fails with an error of class timeout", a.Shown, harness.ClassTimeout) {
-		return
-	}
-	const expected = "a late answer changes nothing: the next call gets its own"
-	late := answer(a)
-	// On a machine under load a sound call may be too late as well, and not again and again.
-	const tries = 3
-	for i := range tries {
-		next, ok := p.Asks(expected)
-		if !ok {
-			return
-		}
-		answer := next.Turn(harness.Turn{})
-		if !next.Write(expected, late, answer.Joined()) {
-			return
-		}
-		late = nil
-		reply, ok := t.Ended(next.Call, expected, next.Shown)
-		if !ok {
-			return
-		}
-		if i+1 < tries && reply.Err != nil && reply.Err.Class == harness.ClassTimeout {
-			continue
-		}
-		next.Gets(expected, answer)
-		return
-	}
-}
-
-// initializeTimesOut is silent from the start, and answers late: the client must not come
-// to life by that, and nobody else is left who could end its runtime.
-func initializeTimesOut(t *T) {
-	c := t.Client(func(o *harness.CreateOptions) { o.InitializeTimeout = t.run.brief })
-	rt, handshake, err := c.Begin(t.Ctx, harness.Behaviour{Manual: []string{protocol.MethodInitialize}})
-	t.Need("launch the runtime", err)
-	show := Shown{rt: rt}
-	q, err := rt.Next(t.Ctx, protocol.MethodInitialize)
-	t.Need("initialize reaches the runtime", err)
-	const expected = "an initialize that is never answered fails with an error of class timeout"
-	if !t.Fails(t.own(handshake), expected, show, harness.ClassTimeout) {
-		return
-	}
-	_ = rt.Write(t.Ctx, q.Handshake()) // an SDK may have ended its runtime by now
-	const late = "a late answer to initialize changes nothing: a call of the client fails, and its runtime is ended"
-	call, err := c.GoPrompt(harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt")})
-	t.Need("make a call", err)
-	again, err := c.Accept(t.Ctx, harness.Behaviour{}, t.own(call))
-	if again != nil {
-		return // the SDK begins anew, with another process: what the first one said has brought nothing about
-	}
-	if err != nil {
-		t.Conclude(err)
-	}
-	reply, ok := t.Ended(call, late, show)
-	if !ok || !t.Expect(reply.Err != nil, late, "the call succeeded: "+protocol.Short(string(reply.Result)), show.frames()...) {
-		return
-	}
-	t.Judge(rt.AwaitVanished(t.Ctx, c.Graces()+t.run.deadlines.Exit), late, show.frames()...)
 }
 
 // causeOfDeath looks for the exit code and the end of stderr in the error, of a runtime that

@@ -82,14 +82,8 @@ func refusedHandshake(t *T) {
 	if t.Failed() {
 		return
 	}
-	c := t.Client(nil)
-	rt, handshake, err := c.Begin(t.Ctx, harness.Behaviour{Manual: []string{protocol.MethodInitialize}})
-	t.Need("launch the runtime", err)
-	p := &Peer{Client: c, RT: rt, t: t}
-	show := p.Since()
-	q, err := rt.Next(t.Ctx, protocol.MethodInitialize)
-	t.Need("initialize reaches the runtime", err)
-	p.surfaces("initialize", t.own(handshake), q, show, -32002, "no such provider: 运气", object{"provider": "运气"})
+	a := t.Greeted(nil)
+	a.surfaces("initialize", a.Call, a.Q, a.Shown, -32002, "no such provider: 运气", object{"provider": "运气"})
 }
 
 // surfaces fails a call with an error, which its caller has to get whole.
@@ -138,13 +132,9 @@ func nullError(t *T) {
 
 // otherName answers initialize in the name of another server.
 func otherName(t *T) {
-	c := t.Client(nil)
-	rt, handshake, err := c.Begin(t.Ctx, harness.Behaviour{Manual: []string{protocol.MethodInitialize}})
-	t.Need("launch the runtime", err)
-	q, err := rt.Next(t.Ctx, protocol.MethodInitialize)
-	t.Need("initialize reaches the runtime", err)
-	t.Need("answer initialize", rt.Write(t.Ctx, q.Result(object{"serverInfo": object{"name": "another-runtime", "version": "1"}})))
-	reply, err := t.own(handshake).AwaitWithin(t.Ctx, t.run.deadlines.Call)
+	a := t.Greeted(nil)
+	t.Need("answer initialize", a.RT.Write(t.Ctx, a.Q.Result(object{"serverInfo": object{"name": "another-runtime", "version": "1"}})))
+	reply, err := a.AwaitWithin(t.Ctx, t.run.deadlines.Call)
 	t.Observe("another serverInfo.name", "%s", t.came(reply, err))
 }
 

@@ -45,7 +45,7 @@ func (s Shown) frames() (lines []wire.Line) {
 	return lines
 }
 
-// Asked is a prompt that has reached the runtime and waits for its answer.
+// Asked is a prompt, or an initialize, that has reached the runtime and waits for its answer.
 type Asked struct {
 	*harness.Call
 	*Peer

@@ -98,6 +98,18 @@ func (t *T) LaunchWith(b harness.Behaviour, change func(*harness.CreateOptions))
 // Asked makes a client, and a prompt of it that waits for its answer.
 func (t *T) Asked() *Asked { return t.Launch(protocol.MethodPrompt).Ask() }
 
+// Greeted makes a client whose initialize waits for its answer, as requests with the methods that
+// are named will.
+func (t *T) Greeted(change func(*harness.CreateOptions), manual ...string) *Asked {
+	c := t.Client(change)
+	rt, handshake, err := c.Begin(t.Ctx, harness.Behaviour{Manual: append(manual, protocol.MethodInitialize)})
+	t.Need("launch the runtime", err)
+	a := &Asked{Call: t.own(handshake), Peer: &Peer{Client: c, RT: rt, t: t}, Shown: Shown{rt: rt}}
+	a.Q, err = rt.Next(t.Ctx, protocol.MethodInitialize)
+	t.Need("initialize reaches the runtime", err)
+	return a
+}
+
 // own has a call looked after when the spec is over.
 func (t *T) own(c *harness.Call) *harness.Call { return t.visit.Own(c) }
 
