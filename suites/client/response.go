@@ -72,7 +72,7 @@ var logs = []log{
 }
 
 // lineEnds has what tidying takes off or makes one of: line ends, a byte order mark, a NUL.
-const lineEnds = "\ufeffone\r\ntwo\rthree\n\n\n\tfour\x00 \u0085\u2028five \r\n"
+const lineEnds = "\ufeffone\r\ntwo\rthree\n\n\n\tfour\x00five \r\n"
 
 // longText is of several scripts, with characters that forms of Unicode write differently.
 // It is as long as a line may be that no row about sizes is about.
