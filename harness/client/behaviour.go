@@ -17,8 +17,9 @@ type Behaviour struct {
 	Manual []string
 	// Turn is what a prompt gets.
 	Turn Turn
-	// RefuseShutdown answers shutdown with an error and lives on. IgnoreShutdown answers it and lives on; IgnoreEOF and IgnoreTerm live on after the end of stdin and after
-	// signals that can be caught. All three, with shutdown left to the spec, make a runtime that only SIGKILL ends.
+	// RefuseShutdown answers shutdown with an error and lives on. IgnoreShutdown answers it and lives on; IgnoreEOF and
+	// IgnoreTerm live on after the end of stdin and after signals that can be caught. These three, with shutdown left to
+	// the spec, make a runtime that only SIGKILL ends.
 	RefuseShutdown, IgnoreShutdown, IgnoreEOF, IgnoreTerm bool
 }
 

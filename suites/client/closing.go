@@ -127,26 +127,30 @@ func (t *T) over(call *harness.Call, graces time.Duration, expected string, show
 }
 
 // failedHandshake refuses initialize, or answers it with what is no result of it, and
-// lives on: nobody may be left who could close the client. One that takes such an answer
-// has not failed.
+// lives on, once whatever close does but SIGKILL: nobody may be left who could close the
+// client. One that takes such an answer has not failed.
 func failedHandshake(t *T) {
-	refused := t.answersInitialize(func(q *harness.Request) []byte { return q.Error(protocol.CodeHandler, "no such provider") })
-	if t.Failed() || !t.Expect(refused, "a refused initialize fails the call", "the call succeeded") {
-		return
+	for _, b := range []harness.Behaviour{{}, harness.Stubborn()} {
+		refused := t.answersInitialize(b, func(q *harness.Request) []byte { return q.Error(protocol.CodeHandler, "no such provider") })
+		if t.Failed() || !t.Expect(refused, "a refused initialize fails the call", "the call succeeded") {
+			return
+		}
 	}
 	for _, result := range []any{"ready", nil, object{"serverInfo": 7}} {
 		if !t.Failed() {
-			t.answersInitialize(func(q *harness.Request) []byte { return q.Result(result) })
+			t.answersInitialize(harness.Behaviour{}, func(q *harness.Request) []byte { return q.Result(result) })
 		}
 	}
 }
 
 // answersInitialize judges that the runtime is gone if its handshake fails, and says
 // whether it does.
-func (t *T) answersInitialize(answer func(*harness.Request) []byte) (failed bool) {
+func (t *T) answersInitialize(b harness.Behaviour, answer func(*harness.Request) []byte) (failed bool) {
 	a := t.Greeted(t.closesSoon)
+	a.RT.Behave(b)
 	t.Need("answer initialize", a.RT.Write(t.Ctx, answer(a.Q)))
-	reply, ended := t.Ended(a.Call, "an initialize that is answered is over", a.Shown)
+	// It may return when the runtime has gone all the way.
+	reply, ended := t.EndedWithin(a.Call, a.Graces()+t.run.deadlines.Call, "an initialize that is answered is over", a.Shown)
 	if !ended || reply.Err == nil {
 		return false
 	}

@@ -107,7 +107,7 @@ func (p *Peer) strayShutdown() {
 func (t *T) ownHandshake() *Peer {
 	const expected = "stray requests under the id of initialize do not settle it"
 	for _, refused := range []bool{true, false} {
-		a := t.Greeted(nil, protocol.MethodPrompt, "dshconform/ask")
+		a := t.Greeted(nil, protocol.MethodPrompt, otherMethod)
 		answer := a.Q.Handshake()
 		if refused {
 			answer = a.Q.Error(protocol.CodeHandler, "no such provider")
@@ -137,25 +137,20 @@ func (t *T) ownHandshake() *Peer {
 func (p *Peer) ownRequest() bool {
 	t := p.t
 	const expected = "stray requests under the id of a request do not settle it"
-	show := p.Since()
-	call, err := p.GoRequest("dshconform/ask", object{"a": 1})
-	t.Need("send a request", err)
-	q, err := p.RT.Next(t.Ctx, "dshconform/ask")
-	t.Need("a request reaches the runtime", err)
-	answer := t.Text("answer")
-	if !p.Write(expected, append(p.strays(q.ID()), q.Result(object{"answer": answer}))...) {
+	a, answer := p.AskOther(), t.Text("answer")
+	if !a.Write(expected, append(a.strays(a.Q.ID()), a.Q.Result(object{"answer": answer}))...) {
 		return false
 	}
-	reply, ended := t.Ended(t.own(call), expected, show)
+	reply, ended := t.Ended(a.Call, expected, a.Shown)
 	switch {
 	case !ended:
 		return false
 	case reply.Err != nil:
-		return t.Expect(false, expected, reply.Err.Error(), show.frames()...)
+		return t.Expect(false, expected, reply.Err.Error(), a.Shown.frames()...)
 	}
 	o, _ := wire.AsObject(reply.Result)
 	got, _ := o.Object("result")
-	return t.Expect(harness.Text(got["answer"]) == answer, expected, "the call comes to "+given(reply.Result), show.frames()...)
+	return t.Expect(harness.Text(got["answer"]) == answer, expected, "the call comes to "+given(reply.Result), a.Shown.frames()...)
 }
 
 // strays are requests of the server under an id, in the forms that requests have.

@@ -58,17 +58,13 @@ func diesInFlight(t *T, way death) {
 		return
 	}
 	expected := "every call in flight fails with an error of class closed when the runtime " + way.name
-	p := t.Launch(protocol.MethodPrompt, "dshconform/ask")
+	p := t.Launch(protocol.MethodPrompt, otherMethod)
 	asked := []*Asked{p.Ask()}
 	calls := []*harness.Call{asked[0].Call}
 	if t.Hello.Concurrent {
 		calls = append(calls, p.Ask().Call, p.Ask().Call)
 		if t.Hello.Offers(harness.CallRequest) {
-			c, err := p.GoRequest("dshconform/ask", nil)
-			t.Need("send a request", err)
-			_, err = p.RT.Next(t.Ctx, "dshconform/ask")
-			t.Need("a request reaches the runtime", err)
-			calls = append(calls, t.own(c))
+			calls = append(calls, p.AskOther().Call)
 		}
 	}
 	t.Need("end the runtime", way.do(p.RT))

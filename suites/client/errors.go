@@ -23,7 +23,7 @@ func errorResponses(s *suite) {
 	}{
 		{"no-code", []string{`{"message":"no code"}`, `{"code":null,"message":"no code"}`, `{"code":"-1","message":"no code"}`}},
 		{"no-message", []string{`{"code":-32603}`, `{"code":-32603,"message":null}`, `{"code":-32603,"message":7}`}},
-		{"not-object", []string{`"boom"`, `7`, `[]`, `true`}},
+		{"not-object", []string{`"boom"`, `7`, `[]`, `true`, `""`, `0`, `false`}},
 	} {
 		s.It("C-ERR-02/"+v.name, func(t *T) { brokenErrors(t, v.errors) })
 	}
@@ -52,25 +52,16 @@ var wholeErrors = []struct {
 
 // wholeError fails a prompt, and a request where there are such, with each of them.
 func wholeError(t *T) {
-	p := t.Launch(protocol.MethodPrompt, "dshconform/ask")
+	p := t.Launch(protocol.MethodPrompt, otherMethod)
 	for _, e := range wholeErrors {
 		a, ok := p.Asks("the call behind one that has failed reaches the runtime")
 		if !ok {
 			return
 		}
-		p.surfaces("a prompt", a.Call, a.Q, a.Shown, e.code, e.message, e.data)
-		if t.Failed() {
-			return
+		a.surfaces("a prompt", e.code, e.message, e.data)
+		if !t.Failed() && t.Hello.Offers(harness.CallRequest) {
+			p.AskOther().surfaces("a request", e.code, e.message, e.data)
 		}
-		if !t.Hello.Offers(harness.CallRequest) {
-			continue
-		}
-		show := p.Since()
-		c, err := p.GoRequest("dshconform/ask", object{"a": 1})
-		t.Need("send a request", err)
-		q, err := p.RT.Next(t.Ctx, "dshconform/ask")
-		t.Need("a request reaches the runtime", err)
-		p.surfaces("a request", t.own(c), q, show, e.code, e.message, e.data)
 		if t.Failed() {
 			return
 		}
@@ -82,34 +73,37 @@ func refusedHandshake(t *T) {
 	if t.Failed() {
 		return
 	}
-	a := t.Greeted(nil)
-	a.surfaces("initialize", a.Call, a.Q, a.Shown, -32002, "no such provider: 运气", object{"provider": "运气"})
+	t.Greeted(nil).surfaces("initialize", -32002, "no such provider: 运气", object{"provider": "运气"})
 }
 
 // surfaces fails a call with an error, which its caller has to get whole.
-func (p *Peer) surfaces(what string, c *harness.Call, q *harness.Request, show Shown, code int, message string, data any) {
-	t := p.t
+func (a *Asked) surfaces(what string, code int, message string, data any) {
+	t, show := a.t, a.Shown
 	expected := "the error of " + what + " surfaces with its code, its message and its data"
-	if !p.Write(expected, q.Error(code, message, data)) || !t.Fails(c, expected, show) {
+	if !a.Write(expected, a.Q.Error(code, message, data)) || !t.Fails(a.Call, expected, show) {
 		return
 	}
-	reply, _ := c.Over()
+	reply, _ := a.Over()
 	e, coded, attached := reply.Err, harness.Encode(code), harness.Encode(data)
 	t.Expect(wire.SameValue(e.Code, coded), expected+": code "+string(coded), "the code is "+given(e.Code), show.frames()...)
 	t.Expect(strings.Contains(e.Message, message), expected+": "+protocol.Short(message), fmt.Sprintf("the message is %s, of %d bytes", protocol.Short(e.Message), len(e.Message)), show.frames()...)
 	t.Expect(wire.SameValue(e.Data, attached), expected+": "+string(attached), "the data are "+given(e.Data), show.frames()...)
 }
 
-// brokenErrors fails prompts with errors that are none.
+// brokenErrors fails prompts with errors that are none, and requests, where there are such:
+// what is taken for a result there is the prompt's to refuse.
 func brokenErrors(t *T, errors []string) {
-	p := t.Launch(protocol.MethodPrompt)
+	p := t.Launch(protocol.MethodPrompt, otherMethod)
+	fails := func(a *Asked, expected string, e jsontext.Value) bool {
+		return a.Write(expected, a.Q.ErrorRaw(e)) && t.Fails(a.Call, expected, a.Shown)
+	}
 	for _, e := range errors {
 		expected := "the response with the error " + e + " fails the call"
 		a, ok := p.Asks(expected)
-		if !ok || !a.Write(expected, a.Q.ErrorRaw(jsontext.Value(e))) {
+		if !ok || !fails(a, expected, jsontext.Value(e)) {
 			return
 		}
-		if !t.Fails(a.Call, expected, a.Shown) {
+		if t.Hello.Offers(harness.CallRequest) && !fails(p.AskOther(), expected, jsontext.Value(e)) {
 			return
 		}
 	}

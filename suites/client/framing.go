@@ -14,6 +14,9 @@ import (
 // line that is no long one.
 func deep(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 
+// deepObjects is the same of objects.
+func deepObjects(n int) string { return strings.Repeat(`{"a":`, n) + "0" + strings.Repeat("}", n) }
+
 // digits is an integer that no machine holds.
 var digits = strings.Repeat("7", 5000)
 
@@ -57,8 +60,8 @@ func framing(s *suite) {
 		{"nul", append(carried("\"a\x00b\""), "\x00", "\x00\x00{}")},
 		{"bom", []string{"\ufeff", "\ufeff" + carried(`"hello"`)[1], "\ufeffhello"}},
 		{"lone-surrogate", carried(`"a\ud800b\udc00"`)},
-		{"digits", carried(digits)},
-		{"nesting", carried(deep(30_000))},
+		{"digits", append(carried(digits), `{"jsonrpc":"2.0","id":`+digits+`,"result":{}}`)},
+		{"nesting", append(carried(deep(30_000)), carried(deepObjects(8_000))...)},
 	} {
 		s.It("C-FRM-02/"+v.name, func(t *T) { readOn(t, v.lines) })
 	}

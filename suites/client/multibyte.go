@@ -14,7 +14,7 @@ import (
 // scripts are texts that encodings of a locale do not have, or that several units of one
 // make up.
 var scripts = []string{
-	"你好，世界。日本語のテキスト 한국어", "👋 👩‍👩‍👧 🏳️‍🌈 👍🏽", "e\u0301 ẛ̣ ก็ि", "שלום עולם \u202bمرحبا\u202c", "𝒳 𠮷 😀 \U0010ffff",
+	"你好，世界。日本語のテキスト 한국어", "👋 👩‍👩‍👧 🏳️‍🌈 👍🏽", "e\u0301 ẛ̣ ก็ि \u1112\u1161\u11ab", "שלום עולם \u202bمرحبا\u202c", "𝒳 𠮷 😀 \U0010ffff",
 	"\u2028 \u2029 \u0085 \ufeff \ufffd", "tab\t quote\" backslash\\ slash/ \u007f \u0001 \\u0041 \\n", "naïve café ß ÿ",
 	"<b>&amp; & 'x' {{y}} ${z} %s %% a\u00a0b\u00adc\u200bd \U000e0041 \ufdd0",
 }
@@ -48,9 +48,14 @@ func multibyte(s *suite) {
 				return
 			}
 		}
-		blocks := harness.Encode([]any{
-			text("你好 "), text("👋"), text(""), text("👋"), text(" \r\n"), object{"type": "dshconform/区块", "内容": "𝒳"},
-		})
+		all := []any{
+			text("你好 "), text("👋"), text(""), text("👋"), text(" \r\n"),
+			object{"type": "dshconform/区块", "内容": "𝒳", "camelCase": object{"snake_case": []any{"<ß>", object{"deep": "𝒳"}}}},
+		}
+		for i := range 20 { // and many of them
+			all = append(all, text(fmt.Sprintf("第 %d 块", i)))
+		}
+		blocks := harness.Encode(all)
 		a, err := p.ask(harness.Prompt{SessionID: t.Session(), Blocks: blocks})
 		if !t.Judge(err, "a prompt of several blocks reaches the wire unchanged") {
 			return

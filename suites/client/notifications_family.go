@@ -58,6 +58,12 @@ func family(t *T, levels int, earlier bool) {
 				lines = append(lines, foreign[i])
 			}
 		}
+		for i, child := range line[1:] { // what else a child tells, up to its end
+			text := "the child's answer"
+			own := [][]byte{child.TurnStart(), child.Chunk(text), child.Assistant(text), child.TurnEnd(harness.Reason(protocol.KindCompleted)),
+				line[i].ChildFinished(child.ID, "ok", protocol.KindCompleted, &text)}
+			wanted, lines = append(wanted, own...), append(lines, own...)
+		}
 		return lines
 	}})
 	if !a.Write(expected, answer.Joined()) || !a.Gets(expected, answer) {

@@ -45,7 +45,7 @@ func (s Shown) frames() (lines []wire.Line) {
 	return lines
 }
 
-// Asked is a prompt, or an initialize, that has reached the runtime and waits for its answer.
+// Asked is a request, most often a prompt, that has reached the runtime and waits for its answer.
 type Asked struct {
 	*harness.Call
 	*Peer
@@ -64,6 +64,20 @@ func (p *Peer) AskWith(prompt harness.Prompt) *Asked {
 	a, err := p.ask(prompt)
 	p.t.Need("a prompt reaches the runtime", err)
 	return a
+}
+
+// otherMethod is a method of requests that are no prompts, for which specs hold the runtime's answer back.
+const otherMethod = "dshconform/ask"
+
+// AskOther has the SDK send a request that is no prompt, which a driver has to offer.
+func (p *Peer) AskOther() *Asked {
+	shown := p.Since()
+	call, err := p.GoRequest(otherMethod, object{"a": 1})
+	p.t.Need("send a request", err)
+	p.t.own(call)
+	q, err := p.RT.Next(p.t.Ctx, otherMethod)
+	p.t.Need("a request reaches the runtime", err)
+	return &Asked{Call: call, Peer: p, Q: q, Shown: shown}
 }
 
 func (p *Peer) ask(prompt harness.Prompt) (*Asked, error) {

@@ -59,6 +59,9 @@ var logs = []log{
 	{"a child's message behind that of the session", harness.Turn{Silent: true, Between: func(s *harness.Session) [][]byte {
 		return append([][]byte{s.Assistant("the parent's")}, s.Child(s.ID+".child", "the child's")...)
 	}}, "the parent's"},
+	{"equal text blocks", harness.Turn{Blocks: []any{text("ha"), text("ha"), text(""), text("ha")}}, "hahaha"},
+	{"blocks of types that are like text", harness.Turn{Blocks: []any{other("text_delta", "no"), other("texts", "no"), text("yes")}}, "yes"},
+	{"markup in the message", harness.Turn{Text: markup}, markup},
 	{"line ends of every kind", harness.Turn{Text: lineEnds}, lineEnds},
 	{"a long message", harness.Turn{Text: longText}, longText},
 	{"a child's message alone", harness.Turn{Silent: true, Between: func(s *harness.Session) [][]byte {
@@ -70,6 +73,9 @@ var logs = []log{
 		})...)
 	}}, "the parent's"},
 }
+
+// markup has what some take out of a text before they show it.
+const markup = "<think>hm</think> <b>1 &lt; 2 &amp; 3</b> \x1b[31mred\x1b[0m **bold** [a](b) ```x``` {{y}} $z %s \\n"
 
 // lineEnds has what tidying takes off or makes one of: line ends, a byte order mark, a NUL.
 const lineEnds = "\ufeffone\r\ntwo\rthree\n\n\n\tfour\x00five \r\n"
