@@ -44,17 +44,15 @@ func direction(s *suite) {
 		}
 	})
 	s.It("C-DIR-04", func(t *T) {
-		p := t.ownHandshake()
-		if p == nil {
+		a := t.Launch(protocol.MethodPrompt, otherMethod).Ask()
+		if !a.Settles("a stray request under the id of the call in flight does not settle it", a.Turn(harness.Turn{}), a.strays(a.Q.ID())...) ||
+			!a.Works("the next call works behind a stray request under the id of an earlier one") {
 			return
 		}
-		if t.Hello.Offers(harness.CallRequest) && !p.ownRequest() {
+		if t.Hello.Offers(harness.CallRequest) && !a.ownRequest() {
 			return
 		}
-		a, ok := p.Asks("a call works behind stray requests under the ids of earlier ones")
-		if ok && a.Settles("a stray request under the id of the call in flight does not settle it", a.Turn(harness.Turn{}), a.strays(a.Q.ID())...) {
-			a.Works("the next call works behind a stray request under the id of an earlier one")
-		}
+		t.ownHandshake()
 	})
 	s.It("C-DIR-05/stall", floodStalls)
 	s.It("C-DIR-05/memory", floodGrows)
@@ -104,33 +102,31 @@ func (p *Peer) strayShutdown() {
 
 // ownHandshake judges that requests under the id of initialize do not settle it: here they
 // are followed by an error, which is what has to come of it, and by a handshake.
-func (t *T) ownHandshake() *Peer {
+func (t *T) ownHandshake() {
 	const expected = "stray requests under the id of initialize do not settle it"
 	for _, refused := range []bool{true, false} {
-		a := t.Greeted(nil, protocol.MethodPrompt, otherMethod)
+		a := t.Greeted(nil, protocol.MethodPrompt)
 		answer := a.Q.Handshake()
 		if refused {
 			answer = a.Q.Error(protocol.CodeHandler, "no such provider")
 		}
 		if !a.Write(expected, append(a.strays(a.Q.ID()), answer)...) {
-			return nil
+			return
 		}
 		reply, ended := t.Ended(a.Call, expected, a.Shown)
 		switch {
 		case !ended:
-			return nil
+			return
 		case refused:
 			if !t.failed(reply, expected+": an error that follows them does", a.Shown) {
-				return nil
+				return
 			}
 		case reply.Err != nil:
 			t.Fail(expected, reply.Err.Error(), a.Shown.frames()...)
-			return nil
 		default:
-			return a.Peer
+			a.Works("a call works behind stray requests under the id of initialize")
 		}
 	}
-	return nil
 }
 
 // ownRequest judges the same of a request that is no prompt.
