@@ -60,9 +60,11 @@ func family(t *T, levels int, earlier bool) {
 		}
 		for i, child := range line[1:] { // what else a child tells, up to its end
 			text := "the child's answer"
-			own := [][]byte{child.TurnStart(), child.Chunk(text), child.Assistant(text), child.TurnEnd(harness.Reason(protocol.KindCompleted)),
-				line[i].ChildFinished(child.ID, "ok", protocol.KindCompleted, &text)}
-			wanted, lines = append(wanted, own...), append(lines, own...)
+			begins := [][]byte{child.TurnStart(), child.Chunk(text), child.Assistant(text)}
+			ends := child.TurnEnd(harness.Reason(protocol.KindCompleted)) // which is missing where that of every turn is
+			finished := line[i].ChildFinished(child.ID, "ok", protocol.KindCompleted, &text)
+			lines = append(append(lines, begins...), ends, finished)
+			wanted = append(append(wanted, begins...), finished)
 		}
 		return lines
 	}})

@@ -79,8 +79,8 @@ func (t *T) unheard() (*harness.Server, *harness.Call) {
 // busyUnheard measures the CPU time of a process that nobody hears, over some
 // windows of time or until it has ended. It is busy where it works in each of them
 // and gets, of all of them, a third of what a loop of our own gets: on a machine
-// under load that may be little, and what a process does once, to end, is over
-// sooner.
+// under load that may be little, so that windows grow until ours has run for a while,
+// and what a process does once, to end, is over sooner.
 func busyUnheard(t *T) {
 	srv, c := t.unheard()
 	const windows = 3
@@ -93,6 +93,9 @@ func busyUnheard(t *T) {
 			return // what it used while it ended is no loop
 		}
 		ran := spec.Spin(window, srv.Process().Exited(), t.Ctx.Done())
+		for more := 2; ran < window/8 && more > 0; more-- {
+			ran += spec.Spin(window, srv.Process().Exited(), t.Ctx.Done())
+		}
 		t.Conclude(t.Ctx.Err())
 		now, lives := t.cpu(srv)
 		if now-last < window/20 {
