@@ -17,10 +17,9 @@ type Behaviour struct {
 	Manual []string
 	// Turn is what a prompt gets.
 	Turn Turn
-	// RefuseShutdown answers shutdown with an error and lives on. IgnoreShutdown answers it and lives on; IgnoreEOF and
-	// IgnoreTerm live on after the end of stdin and after signals that can be caught. These three, with shutdown left to
-	// the spec, make a runtime that only SIGKILL ends.
-	RefuseShutdown, IgnoreShutdown, IgnoreEOF, IgnoreTerm bool
+	// IgnoreShutdown answers shutdown and lives on; IgnoreEOF and IgnoreTerm live on after the end of stdin and after
+	// signals that can be caught. All three, with shutdown left to the spec, make a runtime that only SIGKILL ends.
+	IgnoreShutdown, IgnoreEOF, IgnoreTerm bool
 }
 
 // Stubborn is a runtime that only SIGKILL ends.
@@ -77,11 +76,7 @@ func (rt *Runtime) answer(q *Request, b Behaviour) {
 	case protocol.MethodPrompt:
 		err = rt.Write(rt.life, q.Turn(b.Turn).Joined())
 	case protocol.MethodShutdown:
-		answer := q.Result(struct{}{})
-		if b.RefuseShutdown {
-			answer = q.Error(protocol.CodeHandler, "not now")
-		}
-		if err = rt.Write(rt.life, answer); !b.RefuseShutdown && !b.IgnoreShutdown {
+		if err = rt.Write(rt.life, q.Result(struct{}{})); !b.IgnoreShutdown {
 			_ = rt.Exit(0) // it may have ended already
 		}
 	default:

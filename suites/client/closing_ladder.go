@@ -8,23 +8,18 @@ import (
 
 	harness "github.com/dshconform/dshconform/harness/client"
 	"github.com/dshconform/dshconform/harness/deadline"
-	"github.com/dshconform/dshconform/harness/protocol"
 )
 
 // rung is how much of the steps of close a runtime ignores. It ends at the last of the
 // steps that have to come, in their order.
 type rung struct {
-	name    string
-	b       harness.Behaviour
-	steps   []string
-	waiting bool // a call waits for the runtime
-	refuses bool // which an SDK may tell of as the error of close, and need not be patient with
+	name  string
+	b     harness.Behaviour
+	steps []string
 }
 
 var rungs = []rung{
 	{name: "a sound runtime", steps: []string{"shutdown"}},
-	{name: "a runtime that a call waits for", b: harness.Behaviour{Manual: []string{protocol.MethodPrompt}}, steps: []string{"shutdown"}, waiting: true},
-	{name: "a runtime that refuses shutdown", b: harness.Behaviour{RefuseShutdown: true}, steps: []string{"shutdown", "stdin ended"}, refuses: true},
 	{name: "a runtime that answers shutdown and lives on", b: harness.Behaviour{IgnoreShutdown: true}, steps: []string{"shutdown", "stdin ended"}},
 	{name: "a runtime that lives on behind the end of stdin", b: harness.Behaviour{IgnoreShutdown: true, IgnoreEOF: true},
 		steps: []string{"shutdown", "stdin ended", "SIGTERM"}},
@@ -34,17 +29,10 @@ var rungs = []rung{
 // ladder closes clients of runtimes that ignore one step after the other: all of them
 // at once where the driver can, because graces may be long.
 func ladder(t *T) {
-	rungs := rungs
-	if !t.Hello.Concurrent {
-		rungs = slices.DeleteFunc(slices.Clone(rungs), func(r rung) bool { return r.waiting })
-	}
 	peers := make([]*Peer, len(rungs))
 	calls := make([]*harness.Call, len(rungs))
 	for i, r := range rungs {
 		peers[i] = t.LaunchWith(r.b, t.closesSoon)
-		if r.waiting {
-			peers[i].Ask()
-		}
 	}
 	for i, p := range peers {
 		var err error
@@ -71,11 +59,7 @@ func (t *T) closesSoon(o *harness.CreateOptions) {
 // climbed judges one close.
 func (t *T) climbed(r rung, p *Peer, call *harness.Call) {
 	show := Shown{rt: p.RT}
-	returned := t.closed
-	if r.refuses {
-		returned = t.over
-	}
-	if !returned(call, p.Graces(), "close returns within the graces that the driver declares, of "+r.name, show) {
+	if !t.closed(call, p.Graces(), "close returns within the graces that the driver declares, of "+r.name, show) {
 		return
 	}
 	reply, _ := call.Over()
@@ -115,7 +99,7 @@ func (t *T) stepsOf(r rung, p *Peer) {
 		return
 	}
 	// stdin may end as soon as shutdown was answered.
-	for i := max(1, last); i+1 < len(seen) && !r.refuses; i++ {
+	for i := max(1, last); i+1 < len(seen); i++ {
 		if waited := at[i+1].Sub(at[i]); waited < t.grace(seen[i], p.Client)/2 {
 			t.Fail(expected+", and waits in between", fmt.Sprintf("%s, the last %s behind the one before it", told, deadline.Span(waited)), Shown{rt: p.RT}.frames()...)
 			return
