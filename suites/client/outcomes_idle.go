@@ -105,14 +105,12 @@ func (p *Peer) settlesBoth(session string) {
 	const expected = "the idle that ends an interval settles both prompts whose messages are in it"
 	prompt := func() harness.Prompt { return harness.Prompt{SessionID: session, Text: t.Text("prompt")} }
 	first := p.AskWith(prompt())
-	call, err := p.GoPrompt(prompt())
-	t.Need("make a call", err)
-	q, err := p.RT.NextPrompt(t.Ctx, session)
+	second, err := p.ask(prompt())
 	if err != nil {
+		t.Conclude(err)
 		first.settle(harness.Turn{})
 		return
 	}
-	second := &Asked{Call: t.own(call), Peer: p, Q: q, Shown: first.Shown}
 	one, two := first.Turn(harness.Turn{}), second.Turn(harness.Turn{})
 	last := len(one.After) - 1 // its idle does not come, nor the second's running
 	if !first.Write(expected, joined(slices.Concat(one.Before, [][]byte{one.Response}, one.After[:last],
