@@ -1,6 +1,7 @@
 package client
 
 import (
+	"fmt"
 	"slices"
 
 	harness "github.com/dshconform/dshconform/harness/client"
@@ -110,6 +111,9 @@ func (p *Peer) settlesBoth(session string) {
 		t.Conclude(err)
 		first.settle(harness.Turn{})
 		return
+	}
+	if first.Q.ID().Key() == second.Q.ID().Key() { // C-MSG-03
+		t.NotReached("two prompts in flight have ids of their own", fmt.Errorf("both have %s", first.Q.ID().Token()))
 	}
 	one, two := first.Turn(harness.Turn{}), second.Turn(harness.Turn{})
 	last := len(one.After) - 1 // its idle does not come, nor the second's running
