@@ -39,12 +39,16 @@ type Reply struct {
 }
 
 // send writes a command.
-func (d *Driver) send(m command) (*Call, error) { return d.sendCommand(m, false) }
+func (d *Driver) send(ctx context.Context, m command) (*Call, error) {
+	return d.sendCommand(ctx, m, false)
+}
 
 // sendRefused writes a command that the driver has to refuse.
-func (d *Driver) sendRefused(m command) (*Call, error) { return d.sendCommand(m, true) }
+func (d *Driver) sendRefused(ctx context.Context, m command) (*Call, error) {
+	return d.sendCommand(ctx, m, true)
+}
 
-func (d *Driver) sendCommand(m command, refused bool) (*Call, error) {
+func (d *Driver) sendCommand(ctx context.Context, m command, refused bool) (*Call, error) {
 	d.mu.Lock()
 	if err := d.unable(m.Call); err != nil {
 		d.mu.Unlock()
@@ -69,7 +73,7 @@ func (d *Driver) sendCommand(m command, refused bool) (*Call, error) {
 	d.mu.Lock()
 	d.tell(wire.Line{At: time.Now(), Dir: wire.ClientToServer, Raw: line, Size: int64(len(line))})
 	d.mu.Unlock()
-	return c, d.write(line)
+	return c, d.write(ctx, line)
 }
 
 // unable says why no command can be sent. The caller holds mu.
@@ -96,33 +100,27 @@ func (d *Driver) patience(call string) time.Duration {
 	return d.o.Deadlines.Call
 }
 
-// write writes a command within the deadline, which starts anew whenever the driver took something.
-func (d *Driver) write(line []byte) error {
-	stdin := d.proc.Stdin()
-	for written := 0; written < len(line); {
-		_ = stdin.SetWriteDeadline(time.Now().Add(d.o.Deadlines.Write)) // where the platform has none, the write tells
-		n, err := stdin.Write(line[written:min(written+64<<10, len(line))])
-		written += n
-		if err == nil {
-			continue
+// write writes a command.
+func (d *Driver) write(ctx context.Context, line []byte) error {
+	written, waited, err := deadline.Write(ctx, d.proc.Stdin(), line, d.o.Deadlines.Write, nil)
+	if err == nil {
+		return nil
+	}
+	if fault := d.Fault(); fault != nil {
+		return fault
+	}
+	if waited == 0 && (ctx.Err() != nil || isClosed(err)) {
+		if written > 0 {
+			d.Spoil("a command was cut")
 		}
-		d.mu.Lock()
-		fault := d.fault
-		d.mu.Unlock()
-		switch {
-		case fault != nil:
-			return fault
-		case isClosed(err):
-			return fmt.Errorf("send a command: %w", err)
-		}
-		if e := d.endedErrorUnlocked("it had read its commands"); e.Exited {
-			return e
-		}
-		e := &DriverError{Fault: FaultDeaf, Detail: fmt.Sprintf("%d of %d bytes were taken: %v", written, len(line), err)}
-		d.blame(e)
+		return fmt.Errorf("send a command: %w", err)
+	}
+	if e := d.endedErrorUnlocked("it had read its commands"); e.Exited {
 		return e
 	}
-	return nil
+	e := &DriverError{Fault: FaultDeaf, Detail: fmt.Sprintf("%d of %d bytes were taken: %v", written, len(line), err)}
+	d.blame(e)
+	return e
 }
 
 // Done is closed when the call is over.

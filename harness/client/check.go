@@ -217,7 +217,7 @@ func (k *checker) prompted(p Prompt, change func(*CreateOptions)) (*Client, *Run
 }
 
 func (k *checker) prompt(c *Client, rt *Runtime, p Prompt) (*Call, *Request, error) {
-	call, err := c.GoPrompt(p)
+	call, err := c.GoPrompt(k.ctx, p)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -136,7 +136,7 @@ func (k *checker) request() error {
 		return err
 	}
 	params := jsontext.Value(`{"a":[1,"é",null],"b":{"c":true}}`)
-	call, err := c.GoRequest("dshconform/ask", params)
+	call, err := c.GoRequest(k.ctx, "dshconform/ask", params)
 	if err != nil {
 		return err
 	}
@@ -252,7 +252,7 @@ func (k *checker) close() error {
 	if err := rt.AwaitGone(k.ctx, k.d.Deadlines().Leave); err != nil {
 		return fmt.Errorf("close has returned: %w", err)
 	}
-	later, err := c.GoPrompt(Prompt{SessionID: "s11", Text: "later"})
+	later, err := c.GoPrompt(k.ctx, Prompt{SessionID: "s11", Text: "later"})
 	if err != nil {
 		return err
 	}
@@ -273,7 +273,7 @@ func (k *checker) closeFirst() error {
 
 // unknown checks that a driver refuses what it does not know.
 func (k *checker) unknown() error {
-	call, err := k.d.sendRefused(command{Call: "dshconform/no-such-call", Client: "none"})
+	call, err := k.d.sendRefused(k.ctx, command{Call: "dshconform/no-such-call", Client: "none"})
 	if err != nil {
 		return err
 	}

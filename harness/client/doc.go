@@ -16,7 +16,7 @@
 //	relay, err := client.NewRelay(ctx, client.RelayOptions{…})
 //	c, err := d.Create(ctx, client.CreateOptions{Relay: relay, …})
 //	rt, err := c.Launch(ctx, client.Behaviour{Manual: []string{protocol.MethodPrompt}}) // start, accept, initialize
-//	call, err := c.GoPrompt(client.Prompt{SessionID: "s", Text: "hi"})
+//	call, err := c.GoPrompt(ctx, client.Prompt{SessionID: "s", Text: "hi"})
 //	q, err := rt.Next(ctx, protocol.MethodPrompt)      // the request, as it is on the wire
 //	turn := q.Turn(client.Turn{Text: "hello"})         // the frames of a sound turn in the profile
 //	err = rt.Write(ctx, turn.Joined())                 // any bytes, in any pieces

@@ -82,7 +82,7 @@ func StartDriver(ctx context.Context, o DriverOptions) (*Driver, error) {
 
 // greet says hello. Whatever goes wrong here is the driver's doing: no SDK was asked for anything.
 func (d *Driver) greet(ctx context.Context) error {
-	call, err := d.send(command{Call: CallHello, Protocol: DriverProtocol})
+	call, err := d.send(ctx, command{Call: CallHello, Protocol: DriverProtocol})
 	if err == nil {
 		var reply Reply
 		reply, err = call.await(ctx, d.o.Deadlines.Start)

@@ -3,8 +3,10 @@
 package client_test
 
 import (
+	"context"
 	"errors"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -53,7 +55,7 @@ func TestRepliesInAnyOrder(t *testing.T) {
 	c, rt := s.launch(client.Behaviour{Manual: []string{protocol.MethodPrompt}})
 	calls := map[string]*client.Call{}
 	for _, id := range []string{"a", "b", "c"} {
-		call, err := c.GoPrompt(client.Prompt{SessionID: id, Text: "to " + id})
+		call, err := c.GoPrompt(s.ctx, client.Prompt{SessionID: id, Text: "to " + id})
 		s.Expect(err).NotTo(HaveOccurred())
 		calls[id] = call
 	}
@@ -75,7 +77,7 @@ func TestEventsOfCallbacksAndSubscriptions(t *testing.T) {
 	c, rt := s.launch(client.Behaviour{})
 	sub, err := c.Subscribe(s.ctx, client.FilterAll, "", client.CallbackReport)
 	s.Expect(err).NotTo(HaveOccurred())
-	call, err := c.GoPrompt(client.Prompt{SessionID: "s", Text: "hi", Callback: client.CallbackReport})
+	call, err := c.GoPrompt(s.ctx, client.Prompt{SessionID: "s", Text: "hi", Callback: client.CallbackReport})
 	s.Expect(err).NotTo(HaveOccurred())
 	_, err = call.Outcome(s.ctx)
 	s.Expect(err).NotTo(HaveOccurred())
@@ -171,14 +173,14 @@ func TestDriversThatLie(t *testing.T) {
 		t.Run(habit, func(t *testing.T) {
 			s := open(t, habit)
 			c, _ := s.launch(client.Behaviour{})
-			call, err := c.GoPrompt(client.Prompt{SessionID: "s", Text: "hi"})
+			call, err := c.GoPrompt(s.ctx, client.Prompt{SessionID: "s", Text: "hi"})
 			s.Expect(err).NotTo(HaveOccurred())
 			if habit == "twice" {
 				_, err = call.Await(s.ctx) // the first reply may be in before the second
 				if err == nil {
 					s.Eventually(s.d.Fit, patience).Should(BeFalse())
 				}
-				_, err = c.GoPrompt(client.Prompt{SessionID: "s", Text: "hi"})
+				_, err = c.GoPrompt(s.ctx, client.Prompt{SessionID: "s", Text: "hi"})
 			} else {
 				_, err = call.Await(s.ctx)
 			}
@@ -202,7 +204,7 @@ func TestDriversThatLie(t *testing.T) {
 	t.Run("hangs", func(t *testing.T) {
 		s := open(t, "hangs")
 		c, _ := s.launch(client.Behaviour{})
-		call, err := c.GoPrompt(client.Prompt{SessionID: "s", Text: "hi"})
+		call, err := c.GoPrompt(s.ctx, client.Prompt{SessionID: "s", Text: "hi"})
 		s.Expect(err).NotTo(HaveOccurred())
 		_, err = call.AwaitWithin(s.ctx, 100*time.Millisecond)
 		var e *client.SilentError
@@ -220,6 +222,31 @@ func TestDriversThatLie(t *testing.T) {
 		left, err := d.Close()
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(left).To(HaveLen(1))
+	})
+	t.Run("reads no more", func(t *testing.T) {
+		s := open(t)
+		c, _ := s.launch(client.Behaviour{})
+		s.Expect(s.d.Process().Signal(syscall.SIGSTOP)).To(Succeed())
+		ctx, cancel := context.WithCancelCause(s.ctx)
+		interrupted := errors.New("interrupted")
+		soon := time.AfterFunc(20*time.Millisecond, func() { cancel(interrupted) })
+		defer soon.Stop()
+		_, err := c.GoPrompt(ctx, client.Prompt{SessionID: "s", Text: strings.Repeat("x", 1<<20)})
+		s.Expect(err).To(MatchError(interrupted), "nobody waits for its deadline of writes")
+		s.Expect(client.DriverFault(err)).To(BeFalse())
+	})
+	t.Run("is deaf", func(t *testing.T) {
+		o := driverOptions(t)
+		o.Deadlines.Write = 100 * time.Millisecond
+		g := NewWithT(t)
+		d, err := client.StartDriver(t.Context(), o)
+		g.Expect(err).NotTo(HaveOccurred())
+		defer func() { _, _ = d.Close() }()
+		g.Expect(d.Process().Signal(syscall.SIGSTOP)).To(Succeed())
+		_, err = d.Create(t.Context(), client.CreateOptions{Relay: &client.Relay{}, Cwd: strings.Repeat("x", 1<<20)})
+		var e *client.DriverError
+		g.Expect(errors.As(err, &e)).To(BeTrue(), "%v", err)
+		g.Expect(e.Fault).To(Equal(client.FaultDeaf))
 	})
 	t.Run("launches nothing", func(t *testing.T) {
 		s := open(t, "launches-nothing")

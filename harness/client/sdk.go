@@ -40,7 +40,7 @@ func (d *Driver) Create(ctx context.Context, o CreateOptions) (*Client, error) {
 	if o.Relay != nil {
 		o.Relay.serve(d)
 	}
-	call, err := d.send(m)
+	call, err := d.send(ctx, m)
 	if err != nil {
 		return nil, err
 	}
@@ -54,16 +54,16 @@ func (c *Client) Driver() *Driver { return c.d }
 // Relay is where the client finds its runtime.
 func (c *Client) Relay() *Relay { return c.o.Relay }
 
-func (c *Client) send(m command) (*Call, error) {
+func (c *Client) send(ctx context.Context, m command) (*Call, error) {
 	m.Client = c.name
 	if !c.d.hello.Offers(m.Call) {
 		return nil, fmt.Errorf("call %s: %w", m.Call, errNotOffered)
 	}
-	return c.d.send(m)
+	return c.d.send(ctx, m)
 }
 
 func (c *Client) do(ctx context.Context, m command) (jsontext.Value, error) {
-	call, err := c.send(m)
+	call, err := c.send(ctx, m)
 	if err != nil {
 		return nil, err
 	}
@@ -71,20 +71,22 @@ func (c *Client) do(ctx context.Context, m command) (jsontext.Value, error) {
 }
 
 // GoStart has the SDK launch the runtime, where that is a call of its own; started is nil where it is not.
-func (c *Client) GoStart() (started *Call, err error) {
+func (c *Client) GoStart(ctx context.Context) (started *Call, err error) {
 	if !c.d.hello.Offers(CallStart) {
 		return nil, nil
 	}
-	return c.send(command{Call: CallStart})
+	return c.send(ctx, command{Call: CallStart})
 }
 
 // GoInitialize has the SDK do the handshake. A runtime that was not launched before is launched.
-func (c *Client) GoInitialize() (*Call, error) { return c.send(command{Call: CallInitialize}) }
+func (c *Client) GoInitialize(ctx context.Context) (*Call, error) {
+	return c.send(ctx, command{Call: CallInitialize})
+}
 
 // Begin starts the SDK's runtime up to the point where its handshake waits for an answer: it calls start, where that
 // exists, and initialize, and accepts the launch. b must leave initialize to the spec if the spec is to answer it.
 func (c *Client) Begin(ctx context.Context, b Behaviour) (*Runtime, *Call, error) {
-	started, err := c.GoStart()
+	started, err := c.GoStart(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,7 +95,7 @@ func (c *Client) Begin(ctx context.Context, b Behaviour) (*Runtime, *Call, error
 			return nil, nil, fmt.Errorf("start: %w", err)
 		}
 	}
-	handshake, err := c.GoInitialize()
+	handshake, err := c.GoInitialize(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -126,13 +128,13 @@ func (c *Client) Launch(ctx context.Context, b Behaviour) (*Runtime, error) {
 }
 
 // GoPrompt has the SDK prompt.
-func (c *Client) GoPrompt(p Prompt) (*Call, error) {
-	return c.send(command{Call: CallPrompt, SessionID: &p.SessionID, Blocks: p.blocks(), Callback: p.Callback})
+func (c *Client) GoPrompt(ctx context.Context, p Prompt) (*Call, error) {
+	return c.send(ctx, command{Call: CallPrompt, SessionID: &p.SessionID, Blocks: p.blocks(), Callback: p.Callback})
 }
 
 // Prompt has the SDK prompt, and waits for what that comes to.
 func (c *Client) Prompt(ctx context.Context, p Prompt) (Outcome, error) {
-	call, err := c.GoPrompt(p)
+	call, err := c.GoPrompt(ctx, p)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -140,17 +142,17 @@ func (c *Client) Prompt(ctx context.Context, p Prompt) (Outcome, error) {
 }
 
 // GoRequest has the SDK send any request. Params that are nil are left out.
-func (c *Client) GoRequest(method string, params any) (*Call, error) {
+func (c *Client) GoRequest(ctx context.Context, method string, params any) (*Call, error) {
 	m := command{Call: CallRequest, Method: &method}
 	if params != nil {
 		m.Params = Encode(params)
 	}
-	return c.send(m)
+	return c.send(ctx, m)
 }
 
 // Request has the SDK send any request, and waits for its result.
 func (c *Client) Request(ctx context.Context, method string, params any) (jsontext.Value, error) {
-	call, err := c.GoRequest(method, params)
+	call, err := c.GoRequest(ctx, method, params)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +167,7 @@ func (c *Client) Subscribe(ctx context.Context, filter, sessionID, callback stri
 	if sessionID != "" {
 		m.SessionID = &sessionID
 	}
-	call, err := c.send(m)
+	call, err := c.send(ctx, m)
 	if err != nil {
 		return nil, err
 	}
@@ -180,8 +182,8 @@ func (c *Client) Unsubscribe(ctx context.Context, subscription *Call) error {
 }
 
 // GoClose has the SDK close the client.
-func (c *Client) GoClose() (*Call, error) {
-	call, err := c.send(command{Call: CallClose})
+func (c *Client) GoClose(ctx context.Context) (*Call, error) {
+	call, err := c.send(ctx, command{Call: CallClose})
 	if call != nil {
 		call.within += c.Graces()
 	}
@@ -190,7 +192,7 @@ func (c *Client) GoClose() (*Call, error) {
 
 // Close has the SDK close the client, and waits for that within the graces that the driver declares and one deadline.
 func (c *Client) Close(ctx context.Context) error {
-	call, err := c.GoClose()
+	call, err := c.GoClose(ctx)
 	if err != nil {
 		return err
 	}
@@ -206,7 +208,7 @@ func (d *Driver) Surface(ctx context.Context) ([]string, error) {
 	if !d.hello.Offers(CallSurface) {
 		return nil, fmt.Errorf("call %s: %w", CallSurface, errNotOffered)
 	}
-	call, err := d.send(command{Call: CallSurface})
+	call, err := d.send(ctx, command{Call: CallSurface})
 	if err != nil {
 		return nil, err
 	}

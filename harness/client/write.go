@@ -2,12 +2,11 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/dshconform/dshconform/harness/client/relay"
+	"github.com/dshconform/dshconform/harness/deadline"
 	"github.com/dshconform/dshconform/harness/wire"
 )
 
@@ -63,41 +62,24 @@ func (rt *Runtime) write(ctx context.Context, pieces [][]byte, apart bool) error
 	return nil
 }
 
-// put writes p within the deadline, which starts anew whenever the SDK took something. One that takes a little now and
-// then is given up after twenty.
 func (rt *Runtime) put(ctx context.Context, stream int, p []byte) error {
-	to, within := rt.ends[stream], rt.deadlines.Write
-	written, start := 0, time.Now()
-	stop := context.AfterFunc(ctx, func() { _ = to.SetWriteDeadline(time.Unix(1, 0)) })
-	defer stop()
-	for written < len(p) {
-		_ = to.SetWriteDeadline(time.Now().Add(within)) // an end that is closed is told by the write
-		if ctx.Err() != nil {
-			return fmt.Errorf("write to %s: %w", relay.Streams[stream], context.Cause(ctx))
-		}
-		n, err := to.Write(p[written:min(written+64<<10, len(p))])
-		written += n
-		if n > 0 {
-			rt.mu.Lock()
-			rt.moved = time.Now() // an SDK that reads is no silent one
-			rt.mu.Unlock()
-		}
-		switch {
-		case err == nil && time.Since(start) > 20*within && written < len(p):
-			return &WriteError{Stream: relay.Streams[stream], Written: written, Of: len(p), After: time.Since(start), Err: os.ErrDeadlineExceeded}
-		case err == nil:
-		case ctx.Err() != nil:
-			return fmt.Errorf("write to %s: %w", relay.Streams[stream], context.Cause(ctx))
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			return &WriteError{Stream: relay.Streams[stream], Written: written, Of: len(p), After: within, Err: err}
-		default:
-			if how := rt.ending(); how != "" {
-				return &GoneError{Awaited: "reader of its " + relay.Streams[stream], How: how}
-			}
-			return &WriteError{Stream: relay.Streams[stream], Written: written, Of: len(p), Err: err}
-		}
+	written, waited, err := deadline.Write(ctx, rt.ends[stream], p, rt.deadlines.Write, func(int) {
+		rt.mu.Lock()
+		rt.moved = time.Now() // an SDK that reads is no silent one
+		rt.mu.Unlock()
+	})
+	switch {
+	case err == nil:
+		return nil
+	case waited > 0:
+		return &WriteError{Stream: relay.Streams[stream], Written: written, Of: len(p), After: waited, Err: err}
+	case ctx.Err() != nil:
+		return fmt.Errorf("write to %s: %w", relay.Streams[stream], err)
 	}
-	return nil
+	if how := rt.ending(); how != "" {
+		return &GoneError{Awaited: "reader of its " + relay.Streams[stream], How: how}
+	}
+	return &WriteError{Stream: relay.Streams[stream], Written: written, Of: len(p), Err: err}
 }
 
 // drained waits until the SDK has taken up what is in the pipe. It is a best effort: one that does not read is found

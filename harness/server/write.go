@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/dshconform/dshconform/harness/deadline"
 	"github.com/dshconform/dshconform/harness/protocol"
 	"github.com/dshconform/dshconform/harness/wire"
 )
@@ -87,37 +88,17 @@ func total(pieces [][]byte) (n int) {
 
 var errInputClosed = errors.New("the suite has closed it")
 
-// put writes p within the deadline, which starts anew whenever the subject took
-// something. One that takes a little now and then is given up after twenty.
 func (s *Server) put(ctx context.Context, p []byte) error {
-	written, start := 0, time.Now()
-	stdin, within := s.proc.Stdin(), s.deadlines.Write
-	stop := context.AfterFunc(ctx, func() { _ = stdin.SetWriteDeadline(time.Unix(1, 0)) })
-	defer stop()
-	for written < len(p) {
-		// An error means that the platform has no deadlines for pipes, or that the
-		// process was stopped, which the write tells.
-		_ = stdin.SetWriteDeadline(time.Now().Add(within))
-		if ctx.Err() != nil {
-			return fmt.Errorf("write to stdin: %w", context.Cause(ctx))
-		}
-		n, err := stdin.Write(p[written:min(written+64<<10, len(p))])
-		written += n
-		s.wrote.Add(int64(n))
-		switch {
-		case (err == nil || n > 0 && errors.Is(err, os.ErrDeadlineExceeded)) && written < len(p) && time.Since(start) > 20*within:
-			return &WriteError{Written: written, Of: len(p), After: time.Since(start), Err: os.ErrDeadlineExceeded}
-		case err == nil:
-		case n > 0 && errors.Is(err, os.ErrDeadlineExceeded): // it reads, slowly
-		case ctx.Err() != nil:
-			return fmt.Errorf("write to stdin: %w", context.Cause(ctx))
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			return &WriteError{Written: written, Of: len(p), After: within, Err: err}
-		default:
-			return s.unread(written, len(p), err)
-		}
+	written, waited, err := deadline.Write(ctx, s.proc.Stdin(), p, s.deadlines.Write, func(n int) { s.wrote.Add(int64(n)) })
+	switch {
+	case err == nil:
+		return nil
+	case waited > 0:
+		return &WriteError{Written: written, Of: len(p), After: waited, Err: err}
+	case ctx.Err() != nil:
+		return fmt.Errorf("write to stdin: %w", err)
 	}
-	return nil
+	return s.unread(written, len(p), err)
 }
 
 // unread explains a write that found nobody at the other end of stdin.

@@ -31,7 +31,7 @@ func closing(s *suite) {
 		if !t.startsNoMore(c, expected) {
 			return
 		}
-		call, err := c.GoInitialize()
+		call, err := c.GoInitialize(t.Ctx)
 		t.Need("make a call", err)
 		t.failsUnlaunched(c, call, expected)
 	})
@@ -42,7 +42,7 @@ func closing(s *suite) {
 // that returns and does nothing is no use, and so is no harm. It can return before its runtime has come up,
 // which the handshake behind it needs.
 func (t *T) startsNoMore(c *harness.Client, expected string) bool {
-	start, err := c.GoStart()
+	start, err := c.GoStart(t.Ctx)
 	t.Need("make a call", err)
 	if start == nil {
 		return true
@@ -50,7 +50,7 @@ func (t *T) startsNoMore(c *harness.Client, expected string) bool {
 	if !t.launchesNothing(c, start, expected) {
 		return false
 	}
-	call, err := c.GoInitialize()
+	call, err := c.GoInitialize(t.Ctx)
 	t.Need("make a call", err)
 	return t.failsUnlaunched(c, call, expected)
 }
@@ -59,7 +59,7 @@ func (t *T) startsNoMore(c *harness.Client, expected string) bool {
 // SDK that can't wait has launched its runtime by then, which has to be a sound one, and is
 // not taken for one that a later call launches.
 func (t *T) closesUnstarted(c *harness.Client) bool {
-	call, err := c.GoClose()
+	call, err := c.GoClose(t.Ctx)
 	t.Need("close", err)
 	if _, err := c.Accept(t.Ctx, harness.Behaviour{}, call); err != nil {
 		t.Conclude(err)
@@ -72,7 +72,7 @@ func (t *T) closesUnstarted(c *harness.Client) bool {
 func closesWithoutRuntime(t *T) {
 	p := t.Launch()
 	t.Need("end the runtime", p.RT.Exit(3))
-	call, err := p.GoPrompt(harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt")})
+	call, err := p.GoPrompt(t.Ctx, harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt")})
 	t.Need("make a call", err)
 	if _, err := t.own(call).Await(t.Ctx); err != nil {
 		t.Conclude(err) // that a death is noticed is another requirement
@@ -93,7 +93,7 @@ func closesWithoutRuntime(t *T) {
 // returnsTwice judges that close comes to an end, whatever it is, and a second one as well.
 func (t *T) returnsTwice(c *harness.Client, expected string, show Shown) {
 	for range 2 {
-		call, err := c.GoClose()
+		call, err := c.GoClose(t.Ctx)
 		t.Need("close", err)
 		if !t.over(call, c.Graces(), expected, show) {
 			return
@@ -103,7 +103,7 @@ func (t *T) returnsTwice(c *harness.Client, expected string, show Shown) {
 
 // closes judges that close returns.
 func (t *T) closes(c *harness.Client, expected string, show Shown) bool {
-	call, err := c.GoClose()
+	call, err := c.GoClose(t.Ctx)
 	t.Need("close", err)
 	return t.closed(call, c.Graces(), expected, show)
 }

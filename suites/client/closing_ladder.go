@@ -36,7 +36,7 @@ func ladder(t *T) {
 	}
 	for i, p := range peers {
 		var err error
-		calls[i], err = p.GoClose()
+		calls[i], err = p.GoClose(t.Ctx)
 		t.Need("close", err)
 		if !t.Hello.Concurrent {
 			t.climbed(rungs[i], p, calls[i])

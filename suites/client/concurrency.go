@@ -50,7 +50,7 @@ func together(t *T) {
 	go func() {
 		defer close(begun)
 		for i, prompt := range prompts {
-			if made[i], errs[i] = p.GoPrompt(prompt); errs[i] != nil {
+			if made[i], errs[i] = p.GoPrompt(t.Ctx, prompt); errs[i] != nil {
 				return
 			}
 		}
@@ -106,7 +106,7 @@ func slowReader(t *T) {
 	resume := p.RT.Stall()
 	defer resume()
 	prompt := harness.Prompt{SessionID: t.Session(), Text: text}
-	c, err := p.GoPrompt(prompt)
+	c, err := p.GoPrompt(t.Ctx, prompt)
 	t.Need("make a call", err)
 	p.RT.Pace(64<<10, 100*time.Microsecond)
 	resume()

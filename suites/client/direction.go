@@ -89,7 +89,7 @@ func (p *Peer) strayShutdown() {
 	if !t.Hello.Offers(harness.CallClose) {
 		return
 	}
-	call, err := p.GoClose()
+	call, err := p.GoClose(t.Ctx)
 	t.Need("close the client", err)
 	t.own(call)
 	if q, err := p.RT.Next(t.Ctx, protocol.MethodShutdown); err == nil { // how a client closes is another requirement

@@ -145,7 +145,7 @@ func diesSlowly(t *T) {
 		t.Need("a call in flight is over, or goes on", err)
 	}
 	prompt := harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt")}
-	later, err := p.GoPrompt(prompt)
+	later, err := p.GoPrompt(t.Ctx, prompt)
 	t.Need("make a call", err)
 	p.reachesOrEnds(t.own(later), prompt)
 	if err := p.RT.Exit(3); err != nil {
@@ -176,7 +176,7 @@ func (p *Peer) reachesOrEnds(call *harness.Call, prompt harness.Prompt) {
 
 // failsLater judges that a further prompt fails with one of these classes of errors.
 func (p *Peer) failsLater(expected string, classes ...harness.Class) bool {
-	c, err := p.GoPrompt(harness.Prompt{SessionID: p.t.Session(), Text: p.t.Text("prompt")})
+	c, err := p.GoPrompt(p.t.Ctx, harness.Prompt{SessionID: p.t.Session(), Text: p.t.Text("prompt")})
 	p.t.Need("make a call", err)
 	return p.t.failsUnlaunched(p.Client, c, expected, classes...)
 }

@@ -57,7 +57,7 @@ func initializeTimesOut(t *T) {
 	}
 	_ = a.RT.Write(t.Ctx, a.Q.Handshake()) // an SDK may have ended its runtime by now
 	const late = "a late answer to initialize changes nothing: a call of the client fails, and its runtime is ended"
-	call, err := a.GoPrompt(harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt")})
+	call, err := a.GoPrompt(t.Ctx, harness.Prompt{SessionID: t.Session(), Text: t.Text("prompt")})
 	t.Need("make a call", err)
 	again, err := a.Accept(t.Ctx, harness.Behaviour{}, t.own(call))
 	if again != nil {

@@ -77,7 +77,7 @@ func multibyte(s *suite) {
 func (p *Peer) names(session string) bool {
 	t, shown := p.t, p.Since()
 	expected := fmt.Sprintf("the session id of a prompt reaches the wire unchanged: %+q", session)
-	call, err := p.GoPrompt(harness.Prompt{SessionID: session, Text: t.Text("prompt")})
+	call, err := p.GoPrompt(t.Ctx, harness.Prompt{SessionID: session, Text: t.Text("prompt")})
 	t.Need("make a call", err)
 	t.own(call)
 	q, err := p.RT.Next(t.Ctx, protocol.MethodPrompt)

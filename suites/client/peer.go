@@ -72,7 +72,7 @@ const otherMethod = "dshconform/ask"
 // AskOther has the SDK send a request that is no prompt, which a driver has to offer.
 func (p *Peer) AskOther() *Asked {
 	shown := p.Since()
-	call, err := p.GoRequest(otherMethod, object{"a": 1})
+	call, err := p.GoRequest(p.t.Ctx, otherMethod, object{"a": 1})
 	p.t.Need("send a request", err)
 	p.t.own(call)
 	q, err := p.RT.Next(p.t.Ctx, otherMethod)
@@ -82,7 +82,7 @@ func (p *Peer) AskOther() *Asked {
 
 func (p *Peer) ask(prompt harness.Prompt) (*Asked, error) {
 	shown := p.Since()
-	call, err := p.GoPrompt(prompt)
+	call, err := p.GoPrompt(p.t.Ctx, prompt)
 	if err != nil {
 		return nil, err
 	}

@@ -132,14 +132,14 @@ func (c *cell) launch(ctx context.Context) error {
 		return err
 	}
 	c.c = client
-	started, err := client.GoStart()
+	started, err := client.GoStart(ctx)
 	if err == nil && started != nil {
 		_, err = c.visit.Own(started).Result(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	handshake, err := client.GoInitialize()
+	handshake, err := client.GoInitialize(ctx)
 	if err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (c *cell) leave(ctx context.Context) error {
 		return nil
 	}
 	if c.c != nil && c.sdk.Hello().Offers(harness.CallClose) && ctx.Err() == nil {
-		if closing, err := c.c.GoClose(); err == nil {
+		if closing, err := c.c.GoClose(ctx); err == nil {
 			_, _ = closing.Await(ctx) // how close ends is a conversation of its own
 		}
 	}

@@ -128,7 +128,7 @@ func failingModel(t *talk) {
 // an end; which one is for the profile to say.
 func shutdownInTurn(t *talk) {
 	a, _ := t.held("the held turn", t.session(), "Never.")
-	call, err := t.c.GoClose()
+	call, err := t.c.GoClose(t.ctx)
 	t.need("close", err)
 	reply, err := t.visit.Own(call).Await(t.ctx)
 	t.need("close", err)

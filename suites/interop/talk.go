@@ -89,7 +89,7 @@ func (t *talk) session() string {
 
 // ask has the SDK prompt; the script says what the model does.
 func (t *talk) ask(name, session, text string, steps ...model.Step) *asked {
-	call, err := t.c.GoPrompt(harness.Prompt{SessionID: session, Text: t.script(steps...).Prompt(text)})
+	call, err := t.c.GoPrompt(t.ctx, harness.Prompt{SessionID: session, Text: t.script(steps...).Prompt(text)})
 	t.need(name, err)
 	return &asked{t.visit.Own(call), t, name}
 }

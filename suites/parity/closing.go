@@ -53,7 +53,7 @@ func closing(s *suite) {
 		}
 		p.part("refuses shutdown", func() {
 			peer := p.LaunchWith(harness.Behaviour{Manual: []string{protocol.MethodShutdown}}, p.briefClose)
-			call, err := peer.GoClose()
+			call, err := peer.GoClose(p.ctx)
 			if err != nil {
 				p.failed(err)
 			}
@@ -69,7 +69,7 @@ func closing(s *suite) {
 func (peer *Peer) closes(name string) { peer.p.closes(peer.Client, name) }
 
 func (p *Play) closes(c *harness.Client, name string) {
-	call, err := c.GoClose()
+	call, err := c.GoClose(p.ctx)
 	if err != nil {
 		p.failed(err)
 	}
@@ -98,7 +98,7 @@ func steps(rt *harness.Runtime, most int) string {
 // reused calls a client that was closed, which may launch a runtime anew.
 func (p *Play) reused(c *harness.Client) {
 	launches := c.Relay().Launches()
-	call, err := c.GoPrompt(harness.Prompt{SessionID: p.session(), Text: "is anybody there?"})
+	call, err := c.GoPrompt(p.ctx, harness.Prompt{SessionID: p.session(), Text: "is anybody there?"})
 	if err != nil {
 		p.failed(err)
 	}

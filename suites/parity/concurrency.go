@@ -43,7 +43,7 @@ func concurrency(s *suite) {
 		defer resume()
 		const size = 16 << 20
 		text := strings.Repeat("some text of 16 ", size/16)
-		call, err := peer.GoPrompt(harness.Prompt{SessionID: p.session(), Text: text})
+		call, err := peer.GoPrompt(p.ctx, harness.Prompt{SessionID: p.session(), Text: text})
 		if err != nil {
 			p.failed(err)
 		}

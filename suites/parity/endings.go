@@ -155,7 +155,7 @@ func (peer *Peer) firstLater() told {
 
 // asksAnybody prompts where nobody may be there to answer.
 func (peer *Peer) asksAnybody() *harness.Call {
-	call, err := peer.GoPrompt(harness.Prompt{SessionID: peer.p.session(), Text: "is anybody there?"})
+	call, err := peer.GoPrompt(peer.p.ctx, harness.Prompt{SessionID: peer.p.session(), Text: "is anybody there?"})
 	if err != nil {
 		peer.p.failed(err)
 	}

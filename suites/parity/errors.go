@@ -66,7 +66,7 @@ func anyRequest(p *Play) {
 		p.part(in.name, func() {
 			p.whole = true
 			peer := p.Launch("dshconform/ask")
-			call, err := peer.GoRequest("dshconform/ask", members{"a": 1, "b": members{"c": nil}})
+			call, err := peer.GoRequest(p.ctx, "dshconform/ask", members{"a": 1, "b": members{"c": nil}})
 			if err != nil {
 				p.failed(err)
 			}

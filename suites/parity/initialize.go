@@ -93,12 +93,12 @@ func (p *Play) handshake(answer func(*harness.Runtime, *harness.Request) []byte)
 func outOfOrder(p *Play) {
 	p.part("a prompt before initialize", func() {
 		c := p.client(nil)
-		if started, err := c.GoStart(); err != nil {
+		if started, err := c.GoStart(p.ctx); err != nil {
 			p.failed(err)
 		} else if started != nil {
 			p.ends("start", started, p.patience())
 		}
-		call, err := c.GoPrompt(harness.Prompt{SessionID: p.session(), Text: "too early"})
+		call, err := c.GoPrompt(p.ctx, harness.Prompt{SessionID: p.session(), Text: "too early"})
 		if err != nil {
 			p.failed(err)
 		}
@@ -107,7 +107,7 @@ func outOfOrder(p *Play) {
 	})
 	p.part("a second initialize", func() {
 		peer := p.Launch(protocol.MethodPrompt)
-		call, err := peer.GoInitialize()
+		call, err := peer.GoInitialize(p.ctx)
 		if err != nil {
 			p.failed(err)
 		}

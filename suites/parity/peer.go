@@ -47,7 +47,7 @@ func (peer *Peer) AskOn(name, session string) *Asked {
 func (peer *Peer) AskWith(name string, prompt harness.Prompt) *Asked {
 	p := peer.p
 	p.known[prompt.SessionID] = true
-	call, err := peer.GoPrompt(prompt)
+	call, err := peer.GoPrompt(p.ctx, prompt)
 	if err != nil {
 		p.failed(err)
 	}
@@ -191,7 +191,7 @@ func (peer *Peer) hangs() bool {
 	const session = "again"
 	p := peer.p
 	p.unseen = session
-	call, err := peer.GoPrompt(harness.Prompt{SessionID: session, Text: "is anybody there?"})
+	call, err := peer.GoPrompt(p.ctx, harness.Prompt{SessionID: session, Text: "is anybody there?"})
 	if err != nil {
 		p.failed(err)
 	}

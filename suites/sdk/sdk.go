@@ -104,7 +104,7 @@ func (s *SDK) Handshake(ctx context.Context, o VisitOptions) error {
 // firstPrompt has the SDK run a turn of a sound runtime. How that ends is for the specs to judge. A driver that does not
 // live through it, or answers nothing any more, is no window to an SDK.
 func (v *Visit) firstPrompt(ctx context.Context, c *harness.Client) error {
-	call, err := c.GoPrompt(harness.Prompt{SessionID: "the-first-session", Text: "Are you there?"})
+	call, err := c.GoPrompt(ctx, harness.Prompt{SessionID: "the-first-session", Text: "Are you there?"})
 	if err == nil {
 		_, err = v.Own(call).AwaitWithin(ctx, v.sdk.o.Deadlines.Call)
 	}

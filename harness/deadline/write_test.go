@@ -1,0 +1,74 @@
+package deadline
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+)
+
+func TestWriteTellsWhatWasTaken(t *testing.T) {
+	g := NewWithT(t)
+	near, far := net.Pipe()
+	go func() { _, _ = io.Copy(io.Discard, far) }()
+	text, told := make([]byte, 3*atOnce+1), 0
+	written, _, err := Write(t.Context(), near, text, time.Hour, func(n int) { told += n })
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(written).To(Equal(len(text)))
+	g.Expect(told).To(Equal(len(text)))
+	g.Expect(near.Close()).To(Succeed()) // which ends the copy
+	_, waited, err := Write(t.Context(), near, text, time.Hour, nil)
+	g.Expect(err).To(MatchError(io.ErrClosedPipe))
+	g.Expect(waited).To(BeZero())
+}
+
+func TestWriteThatNobodyReads(t *testing.T) {
+	g := NewWithT(t)
+	near, far := net.Pipe()
+	defer near.Close()
+	const within = 5 * time.Millisecond
+	written, waited, err := Write(t.Context(), near, []byte("hello"), within, nil)
+	g.Expect(err).To(MatchError(os.ErrDeadlineExceeded))
+	g.Expect(waited).To(Equal(within))
+	g.Expect(written).To(BeZero())
+
+	gone := errors.New("gone")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		_, _ = far.Read(make([]byte, 2)) // the write is under way
+		cancel(gone)
+	}()
+	written, waited, err = Write(ctx, near, []byte("hello"), time.Hour, nil)
+	g.Expect(err).To(MatchError(gone))
+	g.Expect(waited).To(BeZero())
+	g.Expect(written).To(Equal(2))
+	written, _, err = Write(ctx, near, []byte("hello"), time.Hour, nil)
+	g.Expect(err).To(MatchError(gone), "nothing begins behind the end of the context")
+	g.Expect(written).To(BeZero())
+}
+
+// trickle takes one byte in each deadline.
+type trickle struct{ taken int }
+
+func (w *trickle) SetWriteDeadline(time.Time) error { return nil }
+
+func (w *trickle) Write([]byte) (int, error) {
+	w.taken++
+	return 1, os.ErrDeadlineExceeded
+}
+
+func TestWriteGivesATrickleUp(t *testing.T) {
+	g := NewWithT(t)
+	const within = time.Millisecond
+	var reader trickle
+	written, waited, err := Write(t.Context(), &reader, make([]byte, 1<<30), within, nil)
+	g.Expect(err).To(MatchError(os.ErrDeadlineExceeded))
+	g.Expect(waited).To(BeNumerically(">=", lifetimes*within))
+	g.Expect(written).To(Equal(reader.taken))
+	g.Expect(reader.taken).To(BeNumerically(">", 1), "who reads slowly does read")
+}
