@@ -217,6 +217,7 @@ func (s *supervised) sweepStrays() []Member {
 	left := sweep{
 		list: func() ([]proc, error) { return strays(s.p.pid, s.p.nonce) },
 		kill: func(pid int) error { return unix.Kill(pid, unix.SIGKILL) },
+		look: look,
 	}.run(limit)
 	return described(left)
 }

@@ -53,16 +53,12 @@ func treeOf(supervisor, launched int, nonce string) ([]proc, error) {
 	if err != nil {
 		return nil, err
 	}
-	const zombie = 5 // SZOMB
 	mark := []byte(NonceVariable + "=" + nonce)
 	all := map[int]proc{}
 	found := map[int]proc{}
 	for _, k := range table {
 		pid := int(k.Proc.P_pid)
-		p := proc{
-			pid: pid, name: processName(&k), parent: int(k.Eproc.Ppid), group: int(k.Eproc.Pgid),
-			dead: k.Proc.P_stat == zombie,
-		}
+		p := procOf(&k)
 		if pid == supervisor || pid <= 1 || p.dead {
 			continue
 		}
@@ -93,6 +89,23 @@ func treeOf(supervisor, launched int, nonce string) ([]proc, error) {
 	}
 	sort.Slice(list, func(i, j int) bool { return list[i].pid < list[j].pid })
 	return list, nil
+}
+
+func procOf(k *unix.KinfoProc) proc {
+	const zombie = 5 // SZOMB
+	return proc{
+		pid: int(k.Proc.P_pid), name: processName(k), parent: int(k.Eproc.Ppid), group: int(k.Eproc.Pgid),
+		dead: k.Proc.P_stat == zombie,
+	}
+}
+
+// look gives one process.
+func look(pid int) (proc, error) {
+	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil {
+		return proc{}, err
+	}
+	return procOf(k), nil
 }
 
 // glance is treeOf: there is nothing faster.

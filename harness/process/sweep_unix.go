@@ -3,6 +3,7 @@
 package process
 
 import (
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -14,6 +15,9 @@ import (
 type sweep struct {
 	list func() ([]proc, error)
 	kill func(pid int) error // a negative pid is a group
+	// look, where set, gives one process: what was found by its environment gives that up on
+	// its way out, and is no longer listed before it has ended.
+	look func(pid int) (proc, error)
 	// gone, where set, is closed when the kernel says that nothing is left. Without it, an
 	// empty list has to do.
 	gone <-chan struct{}
@@ -34,6 +38,7 @@ func (s sweep) run(timeout time.Duration) (left []proc) {
 	if s.gone != nil {
 		enough = emptyRoundsGone
 	}
+	ending := map[int]proc{} // killed
 	for round, empty := 0, 0; ; round++ {
 		found, err := s.list()
 		left = left[:0]
@@ -43,6 +48,7 @@ func (s sweep) run(timeout time.Duration) (left []proc) {
 				continue
 			}
 			left = append(left, f)
+			ending[f.pid] = f
 			if f.group > 1 && f.group != ownGroup && !groups[f.group] {
 				groups[f.group] = true
 				_ = s.kill(-f.group)
@@ -51,6 +57,7 @@ func (s sweep) run(timeout time.Duration) (left []proc) {
 			// can't be ended: the next round tells which.
 			_ = s.kill(f.pid)
 		}
+		left = append(left, s.unlisted(found, ending)...)
 		if len(left) == 0 && err == nil {
 			empty++
 		} else {
@@ -70,4 +77,25 @@ func (s sweep) run(timeout time.Duration) (left []proc) {
 		case <-timer.C:
 		}
 	}
+}
+
+// unlisted gives those that were killed, are not listed any more and have not ended. They are waited
+// for and not killed again: another process may get the pid.
+func (s sweep) unlisted(found []proc, ending map[int]proc) (left []proc) {
+	if s.look == nil {
+		return nil
+	}
+	for pid, was := range ending {
+		if slices.ContainsFunc(found, func(f proc) bool { return f.pid == pid }) {
+			continue
+		}
+		is, err := s.look(pid)
+		if err != nil || is.dead || is.session != was.session || is.name != was.name {
+			delete(ending, pid)
+			continue
+		}
+		left = append(left, was)
+	}
+	slices.SortFunc(left, func(a, b proc) int { return a.pid - b.pid })
+	return left
 }

@@ -60,6 +60,26 @@ func TestSweepEndsWhenTheKernelSaysSo(t *testing.T) {
 	g.Expect(sweep{list: f.list, kill: f.kill, gone: gone}.run(time.Hour)).To(BeEmpty())
 }
 
+func TestSweepWaitsForWhatItNoLongerSees(t *testing.T) {
+	g := NewWithT(t)
+	f := &table{procs: map[int]proc{10: {pid: 10, group: 10, session: 10, name: "a"}, 11: {pid: 11, group: 11, session: 11, name: "b"}}}
+	looks := map[int]int{}
+	s := sweep{list: f.list, kill: f.kill, look: func(pid int) (proc, error) {
+		looks[pid]++
+		if pid == 11 {
+			return proc{pid: 11, session: 300, name: "b"}, nil // somebody else, who got the pid
+		}
+		return proc{pid: 10, session: 10, name: "a", dead: looks[pid] == 5}, nil
+	}}
+	g.Expect(s.run(time.Hour)).To(BeEmpty())
+	g.Expect(looks).To(Equal(map[int]int{10: 5, 11: 1}))
+	g.Expect(f.killed).To(ConsistOf(-10, 10, -11, 11), "once each")
+
+	f.procs = map[int]proc{10: {pid: 10, group: 10, session: 10, name: "a"}}
+	s.look = func(int) (proc, error) { return proc{pid: 10, session: 10, name: "a"}, nil }
+	g.Expect(s.run(20*time.Millisecond)).To(HaveLen(1), "one that does not end")
+}
+
 func TestSweepNeverSignalsItsOwnGroup(t *testing.T) {
 	g := NewWithT(t)
 	own := unix.Getpgrp()

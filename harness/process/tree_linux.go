@@ -36,6 +36,12 @@ func readStat(pid int) (procStat, error) {
 	return parseStat(raw)
 }
 
+// look gives one process.
+func look(pid int) (proc, error) {
+	s, err := readStat(pid)
+	return s.proc, err
+}
+
 // parseStat reads "PID (NAME) STATE PPID PGRP SESSION …". The name may hold spaces and parentheses,
 // so the fields are counted from the last parenthesis.
 func parseStat(raw []byte) (procStat, error) {
