@@ -34,6 +34,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(hybridVariable) != "" {
 		os.Exit(serveAsHybrid())
 	}
+	if os.Getenv(titleVariable) != "" {
+		os.Exit(serveWithTitles())
+	}
 	if after := os.Getenv(diesVariable); after != "" {
 		os.Exit(serveAndDie(after))
 	}

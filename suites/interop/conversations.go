@@ -82,7 +82,10 @@ func delegation(t *talk) {
 	child := model.Child("a child", "Do it.", "child", model.Text("done"))
 	a := t.ask("the turn", t.session(), "Delegate.", model.Spawn(child), model.Text(delegated))
 	reply := a.succeeds()
-	if t.Verdict == reports.TalkWorks && slices.ContainsFunc(t.stub.Calls(), func(c model.Call) bool { return c.NoSubagentTool }) {
+	calls := t.stub.Calls()
+	lacks := slices.ContainsFunc(calls, func(c model.Call) bool { return c.NoSubagentTool })
+	offers := slices.ContainsFunc(calls, func(c model.Call) bool { return c.Offers(model.SubagentTool) }) // a call for a title has none
+	if t.Verdict == reports.TalkWorks && lacks && !offers {
 		t.Verdict, t.Why = reports.TalkNotOffered, "the server offers its model no tool `subagent`"
 		return
 	}

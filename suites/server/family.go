@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dshconform/dshconform/harness/model"
@@ -52,12 +53,24 @@ func (t *T) familyWith(s *harness.Server, behind []model.Step, kids ...kid) fami
 	f.Turn = t.Begin(s, t.Session(), f.script)
 	ctx, cancel := t.within(s.Deadlines().Turn)
 	defer cancel()
-	called, err := t.run.stub.WaitTag(ctx, f.script.Tag, 1)
+	_, err := t.run.stub.WaitTag(ctx, f.script.Tag, 1)
 	t.Need("the turn calls the model", err)
-	if called[0].NoSubagentTool {
+	if !f.offers(t) {
 		t.Undeclared("subagents", "the model was not offered the tool subagent")
 	}
 	return f
+}
+
+// offers reports whether a call of the turn offers the tool. The first may be for something
+// else than the answer, such as a title: what none offered is known at the turn's end.
+func (f family) offers(t *T) (offered bool) {
+	err := f.s.Await(t.Ctx, "a call of the model that offers the tool subagent, or the turn/end", f.mark, f.s.Deadlines().Turn, func(fresh []harness.Entry) bool {
+		offered = slices.ContainsFunc(t.run.stub.CallsByTag(f.script.Tag), func(c model.Call) bool { return !c.NoSubagentTool })
+		return offered || f.Request.Answer != nil && f.Request.Answer.Error != nil ||
+			slices.ContainsFunc(EventsOf(fresh, f.Session), func(e Event) bool { return e.Type == protocol.EventTurnEnd })
+	})
+	t.Need("the turn offers the tool, or ends", err)
+	return offered
 }
 
 // hasChildren reports whether the subject is expected to start children: a spec that
