@@ -59,6 +59,8 @@ func TestReceipts(t *testing.T) {
 			state("s", "running"), starts("s", 2, 1), receiptOf("a", "m"), receiptOf("b", "n"), ends("s", 3, 1, "completed"), state("s", "idle")), nil},
 		{"messages of one target, of which a turn serves the first", lines(prompt("a", "s"), inserts("s", 0, 0, "m"), prompt("b", "s"), inserts("s", 1, 1, "n"),
 			state("s", "running"), starts("s", 2, 1), receiptOf("a", "m"), receiptOf("b", "n"), ends("s", 3, 1, "completed"), state("s", "idle")), one("S-ORD-10")},
+		{"a note ahead of the message, which a turn serves with it", lines(prompt("a", "s"), inserts("s", 0, 0, "note"), inserts("s", 1, 1, "m"),
+			state("s", "running"), starts("s", 2, 1), receiptOf("a", "m"), ends("s", 3, 1, "completed"), state("s", "idle")), nil},
 		{"two sessions under one id", lines(prompt("a", "s"), prompt("b", "s"), inserts("s", 0, 0, "m"), state("s", "running"), starts("s", 1, 1), inserts("s", 0, 0, "n"), state("s", "running"), starts("s", 1, 1),
 			receiptOf("a", "m"), receiptOf("b", "n"), ends("s", 2, 1, "completed"), state("s", "idle"), ends("s", 2, 1, "completed"), state("s", "idle")), one("S-OVL-10")},
 	})

@@ -121,13 +121,15 @@ func (s *session) served(data wire.Object) {
 }
 
 // turnServed empties what the turn that ends has served. Of a server that tells
-// no removals a turn is taken to have served the oldest message; where messages wait for
-// several targets it can't be told which, and none of them is judged.
+// no removals a turn is taken to have served the oldest message that a prompt brought, with
+// the notes of the server ahead of it; where messages wait for several targets it
+// can't be told which, and none of them is judged.
 func (s *session) turnServed() {
 	if len(s.serving) == 0 && !s.removes {
 		guess := len(s.queues) == 1
 		for target, q := range s.queues {
-			if s.queues[target] = q[1:]; !guess || len(q) == 1 {
+			oldest := max(0, slices.IndexFunc(q, func(id string) bool { return s.asked[id] }))
+			if s.queues[target] = q[oldest+1:]; !guess || len(s.queues[target]) == 0 {
 				delete(s.queues, target)
 			}
 		}
