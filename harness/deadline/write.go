@@ -14,6 +14,18 @@ type Writer interface {
 	SetWriteDeadline(t time.Time) error
 }
 
+// CutAtEnd ends a write that is under way when the context ends. Once the function that it
+// gives has returned, no deadline of its can come after one that is set later.
+func CutAtEnd(ctx context.Context, to Writer) (release func()) {
+	cut := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { defer close(cut); _ = to.SetWriteDeadline(time.Unix(1, 0)) })
+	return func() {
+		if !stop() {
+			<-cut
+		}
+	}
+}
+
 // atOnce is how much is written at a time: what a reader has taken of it shows.
 const atOnce = 64 << 10
 
@@ -25,8 +37,7 @@ const atOnce = 64 << 10
 // no deadlines for pipes, the write lasts until one of these ends it.
 func Write(ctx context.Context, to Writer, p []byte, within time.Duration, took func(n int)) (written int, waited time.Duration, err error) {
 	start := time.Now()
-	stop := context.AfterFunc(ctx, func() { _ = to.SetWriteDeadline(time.Unix(1, 0)) })
-	defer stop()
+	defer CutAtEnd(ctx, to)()
 	for written < len(p) {
 		_ = to.SetWriteDeadline(time.Now().Add(within)) // an end that is closed is told by the write
 		if ctx.Err() != nil {                           // the deadline that it brought may be the one just replaced

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,6 +52,32 @@ func TestWriteThatNobodyReads(t *testing.T) {
 	written, _, err = Write(ctx, near, []byte("hello"), time.Hour, nil)
 	g.Expect(err).To(MatchError(gone), "nothing begins behind the end of the context")
 	g.Expect(written).To(BeZero())
+}
+
+// slowToCut has a deadline that takes its time to be set.
+type slowToCut struct {
+	trickle
+	begun, proceed chan struct{}
+	set            *atomic.Bool
+}
+
+func (s slowToCut) SetWriteDeadline(time.Time) error {
+	close(s.begun)
+	<-s.proceed
+	s.set.Store(true)
+	return nil
+}
+
+func TestCutIsOverWhenItIsReleased(t *testing.T) {
+	g := NewWithT(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	to := slowToCut{begun: make(chan struct{}), proceed: make(chan struct{}), set: new(atomic.Bool)}
+	release := CutAtEnd(ctx, to)
+	cancel()
+	<-to.begun
+	go close(to.proceed)
+	release()
+	g.Expect(to.set.Load()).To(BeTrue(), "else it would cut what is written next")
 }
 
 // trickle takes one byte in each deadline.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/dshconform/dshconform/harness/deadline"
 )
 
 // launch starts the supervisor, has it start the subject, and waits until that runs.
@@ -44,13 +46,7 @@ func (p *Process) launch(ctx context.Context, spec launch) error {
 	go s.wait()
 	go s.listen()
 
-	cut := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() { defer close(cut); _ = ours.SetWriteDeadline(time.Unix(1, 0)) })
-	defer func() {
-		if !stop() {
-			<-cut // so that it can't come after a deadline that is set later
-		}
-	}()
+	defer deadline.CutAtEnd(ctx, ours)()
 	sendErr := s.send(request{Start: &startRequest{
 		Path: spec.path, Dir: spec.dir, Argv: toBytes(spec.argv), Env: toBytes(spec.env), Nonce: p.nonce,
 	}})
