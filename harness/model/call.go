@@ -2,6 +2,7 @@ package model
 
 import (
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -159,4 +160,12 @@ func (c Call) textSize() int64 {
 		size += int64(len(name)) + 16
 	}
 	return size
+}
+
+// WithoutSubagents reports whether a script called for subagents and no call of its turn offered the tool. One call
+// alone tells nothing of a server: those made besides, such as for a title, have no tools.
+func WithoutSubagents(calls []Call) bool {
+	return slices.ContainsFunc(calls, func(c Call) bool {
+		return c.NoSubagentTool && !slices.ContainsFunc(calls, func(other Call) bool { return other.Tag == c.Tag && !other.NoSubagentTool })
+	})
 }

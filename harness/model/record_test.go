@@ -117,3 +117,13 @@ func TestGates(t *testing.T) {
 	g.Expect(stub.Gates()).To(Equal([]*model.Gate{shut}), "a gate that is shut may hold somebody")
 	g.Expect(stub.Gate("b").IsOpen()).To(BeFalse())
 }
+
+func TestWithoutSubagentsLooksAtWholeTurns(t *testing.T) {
+	g := NewWithT(t)
+	lacks := func(tag string) model.Call { return model.Call{Tag: tag, NoSubagentTool: true} }
+	has := func(tag string) model.Call { return model.Call{Tag: tag} }
+	g.Expect(model.WithoutSubagents(nil)).To(BeFalse())
+	g.Expect(model.WithoutSubagents([]model.Call{lacks("a"), lacks("a")})).To(BeTrue())
+	g.Expect(model.WithoutSubagents([]model.Call{lacks("a"), has("a")})).To(BeFalse(), "the first was for a title")
+	g.Expect(model.WithoutSubagents([]model.Call{has("a"), lacks("b")})).To(BeTrue(), "another turn's call tells nothing of it")
+}

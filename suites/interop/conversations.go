@@ -82,10 +82,7 @@ func delegation(t *talk) {
 	child := model.Child("a child", "Do it.", "child", model.Text("done"))
 	a := t.ask("the turn", t.session(), "Delegate.", model.Spawn(child), model.Text(delegated))
 	reply := a.succeeds()
-	calls := t.stub.Calls()
-	lacks := slices.ContainsFunc(calls, func(c model.Call) bool { return c.NoSubagentTool })
-	offers := slices.ContainsFunc(calls, func(c model.Call) bool { return c.Offers(model.SubagentTool) }) // a call for a title has none
-	if t.Verdict == reports.TalkWorks && lacks && !offers {
+	if t.Verdict == reports.TalkWorks && model.WithoutSubagents(t.stub.Calls()) {
 		t.Verdict, t.Why = reports.TalkNotOffered, "the server offers its model no tool `subagent`"
 		return
 	}

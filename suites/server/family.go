@@ -65,7 +65,7 @@ func (t *T) familyWith(s *harness.Server, behind []model.Step, kids ...kid) fami
 // else than the answer, such as a title: what none offered is known at the turn's end.
 func (f family) offers(t *T) (offered bool) {
 	err := f.s.Await(t.Ctx, "a call of the model that offers the tool subagent, or the turn/end", f.mark, f.s.Deadlines().Turn, func(fresh []harness.Entry) bool {
-		offered = slices.ContainsFunc(t.run.stub.CallsByTag(f.script.Tag), func(c model.Call) bool { return !c.NoSubagentTool })
+		offered = !model.WithoutSubagents(t.run.stub.CallsByTag(f.script.Tag))
 		return offered || f.Request.Answer != nil && f.Request.Answer.Error != nil ||
 			slices.ContainsFunc(EventsOf(fresh, f.Session), func(e Event) bool { return e.Type == protocol.EventTurnEnd })
 	})
@@ -221,10 +221,8 @@ func (f family) nested(t *T, outer kid, inner kid) string {
 		return id
 	}
 	seen := "the child called the tool subagent, and no child of it was started"
-	for _, c := range t.run.stub.CallsByTag(outer.Script.Tag) {
-		if c.NoSubagentTool {
-			seen = "the child's model was not offered the tool subagent"
-		}
+	if model.WithoutSubagents(t.run.stub.CallsByTag(outer.Script.Tag)) {
+		seen = "the child's model was not offered the tool subagent"
 	}
 	t.Undeclared("nested-subagents", seen)
 	panic(fmt.Sprintf("unreachable: %s", seen))

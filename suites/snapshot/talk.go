@@ -118,10 +118,8 @@ func (t *talk) awaitChild(child, parent *model.Gate) (background bool, err error
 	select {
 	case <-child.Reached():
 	case <-parent.Reached():
-		for _, c := range t.stub.Calls() {
-			if c.NoSubagentTool {
-				return false, errNotOffered
-			}
+		if model.WithoutSubagents(t.stub.Calls()) {
+			return false, errNotOffered
 		}
 	case <-turn.Done():
 		return false, errors.New("the turn started no child")
