@@ -72,11 +72,32 @@ func (id ID) LooseKey() string {
 	return "t:" + text
 }
 
-// Exact reports whether a number can be held exactly by a float64 and is an
+// Exact reports whether a number can be held exactly by a float64 and is written as an
 // integer of at most 2^53-1: what every implementation must echo.
 func (id ID) Exact() bool {
 	r, ok := new(big.Int).SetString(string(id.token), 10)
 	return ok && r.CmpAbs(big.NewInt(1<<53-1)) <= 0
+}
+
+// exactInt is the value of a JSON number that is an integer, however it is written: JSON
+// knows one kind of number, and 1000, 1e3 and 1000.0 are one.
+func exactInt(tok string) (int64, bool) {
+	if n, err := strconv.ParseInt(tok, 10, 64); err == nil {
+		return n, true
+	}
+	if tok == "" || tok[0] != '-' && (tok[0] < '0' || '9' < tok[0]) {
+		return 0, false
+	}
+	digits, power, _ := strings.Cut(canonicalNumber(tok), "e")
+	if digits == "0" {
+		return 0, true
+	}
+	zeros, err := strconv.Atoi(power)
+	if err != nil || zeros < 0 || zeros > 18 {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(digits+strings.Repeat("0", zeros), 10, 64)
+	return n, err == nil
 }
 
 // canonicalNumber brings a JSON number to digits and a power of ten without

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -48,11 +47,8 @@ func (o Object) String(name string) (string, bool) {
 	return Unquote(v), v.Kind() == '"'
 }
 
-// Int gives a member that is an integer written without fraction or exponent.
-func (o Object) Int(name string) (int64, bool) {
-	n, err := strconv.ParseInt(string(o[name]), 10, 64)
-	return n, err == nil
-}
+// Int gives a member that is an integer within 64 bits, in any notation: 5, 5.0 and 5e0 are one.
+func (o Object) Int(name string) (int64, bool) { return exactInt(string(o[name])) }
 
 // Object gives a member that is an object.
 func (o Object) Object(name string) (Object, bool) { return AsObject(o[name]) }

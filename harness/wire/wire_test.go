@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	. "github.com/onsi/gomega"
 	"pgregory.net/rapid"
 )
@@ -94,6 +96,22 @@ func TestIDsCompareByTypeAndValue(t *testing.T) {
 	g.Expect(RawID("9007199254740992").Exact()).To(BeFalse())
 	g.Expect(RawID("1.0").Exact()).To(BeFalse())
 	g.Expect(ID{}.Present()).To(BeFalse())
+}
+
+func TestAnIntegerIsOneInAnyNotation(t *testing.T) {
+	g := NewWithT(t)
+	for token, value := range map[string]int64{
+		"0": 0, "-0": 0, "0e9": 0, "5": 5, "5.0": 5, "1e3": 1000, "1E+3": 1000, "12.50e1": 125, "-32603.000": -32603, "1e18": 1e18,
+		"9223372036854775807": math.MaxInt64, "-9223372036854775808": math.MinInt64, "0.0005e4": 5,
+	} {
+		n, ok := Object{"n": jsontext.Value(token)}.Int("n")
+		g.Expect(ok).To(BeTrue(), token)
+		g.Expect(n).To(Equal(value), token)
+	}
+	for _, token := range []string{"", "1.5", "5e-1", "1e19", "9223372036854775808", "1e99999999999999999999", `"5"`, "null", "true", "[5]", "{}"} {
+		_, ok := Object{"n": jsontext.Value(token)}.Int("n")
+		g.Expect(ok).To(BeFalse(), token)
+	}
 }
 
 func TestOnlyLFEndsALine(t *testing.T) {
