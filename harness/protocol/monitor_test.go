@@ -179,3 +179,42 @@ func TestAFloodOfViolationsIsCountedNotKept(t *testing.T) {
 	g.Expect(m.Server(wire.Line{Raw: []byte("y\n"), Size: 2}).Violations).To(HaveLen(1))
 	g.Expect(m.Violations("S-FRM-01")).To(Equal(10_001))
 }
+
+func TestARequestThatIsOverdueHasNoResponse(t *testing.T) {
+	g := NewWithT(t)
+	m := NewMonitor(Options{Profile: Directional})
+	send := func(line string) *Request {
+		raw := []byte(line + "\n")
+		return m.Client(wire.Line{Dir: wire.ClientToServer, Raw: raw, Size: int64(len(raw))})
+	}
+	overdue := func(q *Request) (rows []string) {
+		for _, v := range m.Overdue(q).Violations {
+			rows = append(rows, v.Row)
+		}
+		return rows
+	}
+	q := send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`)
+	g.Expect(overdue(q)).To(Equal([]string{"S-MSG-04"}))
+	g.Expect(overdue(q)).To(BeEmpty(), "said already")
+	q = send(`{"jsonrpc":"2.0","id":2,"method":"initialize","params":{}}`)
+	m.Disown(q)
+	g.Expect(overdue(q)).To(BeEmpty(), "judged by somebody else")
+	q = send(`{"jsonrpc":"2.0","id":3,"method":"initialize","params":{}}`)
+	raw := []byte(`{"jsonrpc":"2.0","id":3,"error":{"code":-32603,"message":"no"}}` + "\n")
+	m.Server(wire.Line{Dir: wire.ServerToClient, Raw: raw, Size: int64(len(raw))})
+	g.Expect(overdue(q)).To(BeEmpty(), "it came meanwhile")
+	g.Expect(m.End(Ended{Told: true})).To(BeEmpty(), "none is told of again at the end")
+}
+
+func TestIntegersInAnyNotationAreOne(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(conversation(Options{Profile: Directional}, `
+		> {"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"s","contentBlocks":[{"type":"text","text":"Go."}]}}
+		`+strings.NewReplacer(`"seq":0`, `"seq":0.0`, `"turn":1`, `"turn":1e0`).Replace(starts("s", 0, 1))+`
+		`+strings.NewReplacer(`"seq":1`, `"seq":1E+0`, `"time":1790000000000`, `"time":1.79e12`).Replace(says("s", 1, 1, "Fine."))+`
+		`+strings.Replace(ends("s", 2, 1, "completed"), `"seq":2`, `"seq":20e-1`, 1)+`
+		< {"jsonrpc":"2.0","id":"p","result":{"status":"ok","reason":{"kind":"completed"}}}
+		> {"jsonrpc":"2.0","id":"x","method":"x"}
+		< {"jsonrpc":"2.0","id":"x","error":{"code":-3.2603e4,"message":"unknown method"}}
+	`)).To(BeEmpty())
+}

@@ -237,5 +237,15 @@ func wellEncoded(l wire.Line) bool {
 	return jsontext.Value(l.Raw).IsValid(jsontext.AllowDuplicateNames(true))
 }
 
+// Overdue tells that q was waited for as long as a subject has. Where it is owed a
+// response that nobody else judges the lack of, that is violated now.
+func (m *Monitor) Overdue(q *Request) Observation {
+	if q.Owed && !q.Disowned && q.Answer == nil {
+		m.violate("S-MSG-04", "every request gets exactly one response", "none to "+Short(q.Method)+" within the deadline", q.Line)
+	}
+	q.Disowned = true
+	return m.observed(Observation{})
+}
+
 // Disown tells that the lack of a response to q is judged by somebody else.
 func (m *Monitor) Disown(q *Request) { q.Disowned = true }

@@ -128,6 +128,14 @@ func (c *Call) Disown() {
 	c.s.mon.Disown(c.Request)
 }
 
+// Overdue tells the monitor that a response which did not come within its deadline is
+// judged by no requirement but that every request gets one (S-MSG-04).
+func (c *Call) Overdue() {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.s.report(c.s.mon.Overdue(c.Request).Violations)
+}
+
 // Call sends a request and waits for its response.
 func (s *Server) Call(ctx context.Context, method string, params any) (wire.Message, error) {
 	c, err := s.Send(ctx, method, params)

@@ -175,7 +175,7 @@ func unusualSessionID(t *T, shape string) {
 	got := "the turn ends with " + orNone(f.kind)
 	switch {
 	case err != nil:
-		turn.Disown()
+		t.unanswered(turn.Call, err)
 		got = "neither an error nor the end of a turn"
 	case f.refused:
 		m, _ := turn.Now()

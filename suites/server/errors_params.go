@@ -137,7 +137,7 @@ func (t *T) becomesOf(blocks any, script *model.Script) string {
 	f, err := t.fateOf(turn)
 	switch {
 	case err != nil:
-		turn.Disown()
+		t.unanswered(turn.Call, err)
 		return "neither an error nor the end of a turn"
 	case f.refused:
 		m, _ := turn.Now()

@@ -39,6 +39,9 @@ func initialize(s *suite) {
 	s.It("S-INI-06", 1, func(t *T) {
 		f := t.promptBehindInitialize()
 		expected := "a prompt right behind initialize runs on the model that this named, or is refused"
+		if f.err != nil {
+			f.turn.Disown() // judged here
+		}
 		switch {
 		case !t.Judge(f.err, expected, f.turn.Line):
 		case f.refused:
@@ -51,7 +54,7 @@ func initialize(s *suite) {
 	s.It("S-INI-07", 1, refusedSecond)
 	s.It("S-INI-08", 1, func(t *T) {
 		f := t.promptBehindInitialize()
-		t.Need("the prompt is answered and its turn settles", f.err)
+		t.needResponse("the prompt is answered and its turn settles", f.turn.Call, f.err)
 		t.Observe("a prompt right behind initialize", "%s", f.String(t))
 	})
 	each(s, "S-INI-09", 1, []named[[]jsontext.Value]{
@@ -180,9 +183,6 @@ func (t *T) promptBehindInitialize() pipelined {
 		f.err = err
 	}
 	f.model = t.modelOf(script)
-	if err != nil && !f.refused {
-		f.turn.Disown()
-	}
 	return f
 }
 

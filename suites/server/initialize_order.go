@@ -35,7 +35,7 @@ func promptBeforeInitialize(t *T) {
 	t.Need("initialize is answered", err)
 	if t.WithoutModel() && !t.Profile.Settles() {
 		m, err := turn.Call.Answer(t.Ctx)
-		t.Need("the prompt is answered", err)
+		t.needResponse("the prompt is answered", turn.Call, err)
 		t.Observe(what, "%s", describe(m))
 		return
 	}
@@ -48,7 +48,7 @@ func promptBeforeInitialize(t *T) {
 	case settled.Response.Error != nil:
 		t.Observe(what, "is refused with %s", errorOf(settled.Response))
 	case err != nil:
-		turn.Disown()
+		t.unanswered(turn.Call, err)
 		t.Observe(what, "is not answered, or its turn does not settle")
 	case name == "":
 		t.Observe(what, "is answered, and calls no model; the turn ends with %s", orNone(settled.Kind))
@@ -74,7 +74,7 @@ func secondInitialize(t *T) {
 	}
 	c := t.Send(srv, protocol.MethodInitialize, t.initializeWith("model", t.run.launch.Model+"-2"))
 	m, err := c.Answer(t.Ctx)
-	t.Need("the second initialize is answered", err)
+	t.needResponse("the second initialize is answered", c, err)
 	if m.Error != nil {
 		t.Observe("a second initialize", "is refused with %s", errorOf(m))
 		return
@@ -128,7 +128,7 @@ func refusedSecond(t *T) {
 		}
 		c := t.Send(srv, protocol.MethodInitialize, params)
 		m, err := c.Answer(t.Ctx)
-		t.Need("a second initialize is answered", err)
+		t.needResponse("a second initialize is answered", c, err)
 		if m.Error == nil {
 			again := t.Send(srv, protocol.MethodInitialize, t.run.launch.InitializeParams())
 			if m, err := again.Answer(t.Ctx); err != nil || m.Error != nil {

@@ -174,10 +174,9 @@ func pathAsID(t *T, ids func(climb, place string) []string) {
 		turn := t.Begin(srv, id, t.Script(model.Text("Fine.")))
 		if t.WithoutModel() {
 			_, err := turn.Call.Answer(t.Ctx)
-			t.Need("the prompt is answered", err)
+			t.needResponse("the prompt is answered", turn.Call, err)
 		} else if _, err := t.fateOf(turn); err != nil {
-			turn.Disown()
-			t.NotReached("the prompt is refused, or its turn ends", err)
+			t.needResponse("the prompt is refused, or its turn ends", turn.Call, err)
 		}
 		// Files are written behind the wire: a whole turn is longer than that takes.
 		if t.WithoutModel() {

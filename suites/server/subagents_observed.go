@@ -124,9 +124,7 @@ func promptToChild(t *T) {
 	t.ran(f.Turn)
 	if answered && m.Error == nil || !answered {
 		if _, err := turn.TrySettle(); err != nil {
-			t.Conclude(err)
-			turn.Disown()
-			srv.Spoil("a prompt to a child was not answered")
+			t.unanswered(turn.Call, err)
 			return
 		}
 	}

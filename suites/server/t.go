@@ -67,6 +67,26 @@ func (t *T) Answered(c *harness.Call, expected string) (wire.Message, bool) {
 	return m, t.Judge(err, expected, c.Line)
 }
 
+// unanswered is for a call that was waited for in vain, where the requirement at hand
+// does not say that it has to be answered: that every request gets a response holds
+// there too. Of a process that died meanwhile its end is judged.
+func (t *T) unanswered(c *harness.Call, err error) {
+	t.Conclude(err)
+	if silent := (*harness.SilentError)(nil); errors.As(err, &silent) {
+		c.Overdue()
+	}
+	c.Disown()
+	t.run.spoil(c.Server(), t.ID)
+}
+
+// needResponse ends the spec as not reached where a call was waited for in vain.
+func (t *T) needResponse(step string, c *harness.Call, err error) {
+	if err != nil {
+		t.unanswered(c, err)
+		t.NotReached(step, err)
+	}
+}
+
 // Refused judges that a call gets an error response.
 func (t *T) Refused(c *harness.Call, expected string) (wire.Message, bool) {
 	m, ok := t.Answered(c, expected)
