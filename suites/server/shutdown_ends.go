@@ -66,7 +66,9 @@ func (t *T) ended(how string, inTurn bool) end {
 	var turn *Turn
 	var seen end
 	if inTurn {
+		_, _ = t.Begin(srv, t.Session(), t.Script(noLuck())).TrySettle() // what a failure leaves behind may hold an end up
 		turn, _ = t.Held(srv, t.Session(), []model.Step{model.Text("Said before the end.")}, nil)
+		t.heldChild(srv)
 		seen.frames = append(seen.frames, turn.Line)
 	}
 	mark := srv.Mark()
