@@ -57,7 +57,7 @@ func (t *T) shutdownInTurns() *harness.Server {
 // heldChild starts a turn whose child waits at a gate. Where the subject has no
 // children it does nothing. A turn must have run before: its model call tells.
 func (t *T) heldChild(srv *harness.Server) {
-	if t.run.lacks("subagents") || !t.run.offered.Load() {
+	if !t.hasChildren() {
 		return
 	}
 	gate := t.Gate()

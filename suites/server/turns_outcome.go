@@ -39,14 +39,11 @@ func outcomes(s *suite) {
 	})
 	s.It("S-TRN-03", shared, func(t *T) {
 		srv := t.Shared()
-		turn := t.Begin(srv, t.Session(), t.Script(noLuck()))
-		settled := t.ran(turn)
-		end, ended := settled.End()
-		if settled.Response.Error != nil {
-			t.Expect(!ended, `a turn whose model failed returns status "error" where it has a turn/end`, "an error response", end.Line, settled.Line)
-			return
+		t.fails(t.Begin(srv, t.Session(), t.Script(noLuck())), "a turn whose model failed")
+		if t.hasChildren() {
+			child := model.Child("a child", "Do it.", t.Tag(), model.Text("Done."))
+			t.fails(t.Begin(srv, t.Session(), t.Script(model.Spawn(child), noLuck())), "a turn whose model failed behind a tool call")
 		}
-		t.status(settled, "error", "a turn whose model failed")
 	})
 	s.It("S-TRN-04", shared, func(t *T) {
 		srv := t.Shared()
@@ -74,6 +71,17 @@ func outcomes(s *suite) {
 		}
 	})
 	s.It("S-TRN-06", shared, unknownKind)
+}
+
+// fails judges the outcome of a turn whose model failed.
+func (t *T) fails(turn *Turn, what string) {
+	settled := t.ran(turn)
+	end, ended := settled.End()
+	if settled.Response.Error != nil {
+		t.Expect(!ended, what+` returns status "error" where it has a turn/end`, "an error response", end.Line, settled.Line)
+		return
+	}
+	t.status(settled, "error", what)
 }
 
 // knownKinds are the kinds that the protocol names.
