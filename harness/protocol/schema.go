@@ -71,11 +71,7 @@ func schemaOf(method string, params wire.Object) *schema {
 
 // check gives a sentence about the first place that does not fit, "" where all does.
 func (s *schema) check(v jsontext.Value) string {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(v))
-	if err != nil {
-		return err.Error()
-	}
-	err = s.compiled.Validate(doc)
+	err := s.compiled.Validate(wire.Document(v))
 	if err == nil {
 		return ""
 	}

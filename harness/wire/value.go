@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding/json"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -70,6 +71,43 @@ func AsArray(v jsontext.Value) (elements []jsontext.Value, ok bool) {
 		elements = append(elements, e)
 	}
 	return elements, true
+}
+
+// Document is a value as validators want it: maps, slices, strings, and numbers as they
+// stood. Frames are megabytes, and the decoder of encoding/json copies one several times.
+// Of what is no JSON it gives the part before that.
+func Document(v jsontext.Value) any { return document(decoder(v, lenient)) }
+
+func document(d *jsontext.Decoder) any {
+	token, err := d.ReadToken()
+	if err != nil {
+		return nil
+	}
+	switch token.Kind() {
+	case '{':
+		members := map[string]any{}
+		for d.PeekKind() == '"' {
+			name, _ := d.ReadToken()
+			key := name.String() // before the next read: the token is the decoder's
+			members[key] = document(d)
+		}
+		_, _ = d.ReadToken()
+		return members
+	case '[':
+		elements := []any{}
+		for kind := d.PeekKind(); kind != ']' && kind != jsontext.KindInvalid; kind = d.PeekKind() {
+			elements = append(elements, document(d))
+		}
+		_, _ = d.ReadToken()
+		return elements
+	case '"':
+		return token.String()
+	case '0':
+		return json.Number(token.String())
+	case 't', 'f':
+		return token.Bool()
+	}
+	return nil
 }
 
 // SameValue compares two JSON values by meaning: members in any order, numbers by

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"math"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	. "github.com/onsi/gomega"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"pgregory.net/rapid"
 )
 
@@ -111,6 +113,25 @@ func TestAnIntegerIsOneInAnyNotation(t *testing.T) {
 	for _, token := range []string{"", "1.5", "5e-1", "1e19", "9223372036854775808", "1e99999999999999999999", `"5"`, "null", "true", "[5]", "{}"} {
 		_, ok := Object{"n": jsontext.Value(token)}.Int("n")
 		g.Expect(ok).To(BeFalse(), token)
+	}
+}
+
+func TestDocumentsAreWhatValidatorsRead(t *testing.T) {
+	g := NewWithT(t)
+	for _, text := range []string{
+		`{"a":[1,2.50,1e400,{"b":null}],"c":true,"d":false,"e":"\u00e9\n","":{}}`, `[]`, `[[],[[]]]`, `"x"`, `-0`, `null`, `true`,
+	} {
+		want, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		g.Expect(err).NotTo(HaveOccurred())
+		if want == nil {
+			g.Expect(Document(jsontext.Value(text))).To(BeNil(), text)
+			continue
+		}
+		g.Expect(Document(jsontext.Value(text))).To(Equal(want), text)
+	}
+	g.Expect(Document(jsontext.Value(`{"a":1,"a":2}`))).To(Equal(map[string]any{"a": json.Number("2")}), "the last counts, as elsewhere")
+	for _, broken := range []string{``, `{`, `{"a"`, `{"a":`, `[1,`, `[1 2]`, `{"a":}`, "ÿ"} {
+		Document(jsontext.Value(broken)) // comes to its end
 	}
 }
 
