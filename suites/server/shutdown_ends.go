@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dshconform/dshconform/harness/model"
@@ -15,8 +16,9 @@ import (
 func ends(s *suite) {
 	for _, how := range []struct{ row, what string }{{"S-SHD-07", byEOF}, {"S-SHD-08", bySIGTERM}} {
 		each(s, how.row, 1, []named[bool]{{"idle", false}, {"in-turn", true}}, func(t *T, inTurn bool) {
-			seen := t.ended(how.what, inTurn)
-			t.Expect(seen.Exited, how.what+" ends the process within the bound", "it still runs when the bound has passed", seen.frames...)
+			if t.endsBy(how.what, inTurn) && how.what == byEOF && !inTurn {
+				t.endsBy(byEOFInLine, inTurn)
+			}
 		})
 	}
 	s.It("S-SHD-09", shared, func(t *T) {
@@ -44,16 +46,27 @@ func ends(s *suite) {
 
 // The ways to end a process, as reports call them.
 const (
-	byEOF     = "EOF on stdin"
-	bySIGTERM = "SIGTERM"
+	byEOF       = "EOF on stdin"
+	byEOFInLine = "EOF on stdin behind a line without LF"
+	bySIGTERM   = "SIGTERM"
 )
+
+// cutID is the id of the request whose line EOF cuts.
+const cutID = "last"
 
 // end is what was seen of a process that was ended in one of these ways. It is
 // seen once in a run: two requirements ask for it.
 type end struct {
 	harness.Ending
-	turn   string // what became of a turn in flight
-	frames []wire.Line
+	turn     string // what became of a turn in flight
+	answered bool   // the request whose line EOF cut
+	frames   []wire.Line
+}
+
+// endsBy judges that a process ends when it is told to.
+func (t *T) endsBy(how string, inTurn bool) bool {
+	seen := t.ended(how, inTurn)
+	return t.Expect(seen.Exited, how+" ends the process within the bound", "it still runs when the bound has passed", seen.frames...)
 }
 
 // ended ends a fresh process in one of these ways.
@@ -72,13 +85,14 @@ func (t *T) ended(how string, inTurn bool) end {
 		seen.frames = append(seen.frames, turn.Line)
 	}
 	mark := srv.Mark()
-	if how == byEOF {
-		t.Need("close stdin", srv.CloseInput())
-	} else {
-		t.Need("send SIGTERM", srv.Terminate())
-	}
+	t.tellToEnd(srv, how)
 	seen.Ending = srv.AwaitExit(t.Ctx)
 	t.Conclude(t.Ctx.Err())
+	if how == byEOFInLine {
+		since := srv.Since(mark)
+		seen.frames = Sent(since)
+		seen.answered = slices.ContainsFunc(since, func(e harness.Entry) bool { return isReply(e, cutID) })
+	}
 	if inTurn {
 		seen.turn = fateOf(turn, srv.Since(mark))
 	}
@@ -87,6 +101,17 @@ func (t *T) ended(how string, inTurn bool) end {
 	}
 	t.run.ends[key] = seen
 	return seen
+}
+
+func (t *T) tellToEnd(srv *harness.Server, how string) {
+	switch how {
+	case bySIGTERM:
+		t.Need("send SIGTERM", srv.Terminate())
+		return
+	case byEOFInLine:
+		t.Write(srv, strings.TrimSuffix(requestLine(`"`+cutID+`"`, UnknownMethod), "\n"))
+	}
+	t.Need("close stdin", srv.CloseInput())
 }
 
 // fateOf tells what became of a turn, in words that do not vary between runs.
