@@ -37,7 +37,13 @@ func direction(s *suite) {
 
 	response := `{"jsonrpc":"2.0","id":%s,"result":{"status":"ok"}}` + "\n"
 	failure := `{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"stray"}}` + "\n"
-	s.It("S-DIR-03/unknown-id", shared, func(t *T) { strayUnknown(t, response, `"nobody"`, "response") })
+	s.It("S-DIR-03/unknown-id", shared, func(t *T) {
+		strayUnknown(t, response, `"nobody"`, "response")
+		// It is the missing method that makes a response, whatever else is missing.
+		const bare = `{"jsonrpc":"2.0","id":%s}` + "\n"
+		strayUnknown(t, bare, `"nobody-either"`, "response without a result")
+		strayUnknown(t, bare, `70007`, "response without a result")
+	})
 	s.It("S-DIR-03/id-in-flight", shared, func(t *T) { strayInFlight(t, response, "response") })
 	s.It("S-DIR-04/unknown-id", shared, func(t *T) { strayUnknown(t, failure, `"nobody"`, "error") })
 	s.It("S-DIR-04/id-in-flight", shared, func(t *T) { strayInFlight(t, failure, "error") })
