@@ -23,15 +23,17 @@ func direction(s *suite) {
 	s.It("S-DIR-02/unknown", shared, func(t *T) {
 		srv := t.Shared()
 		t.Write(srv, string(harness.Frame(wire.ID{}, "no/such/notification", map[string]any{"x": 1})))
-		t.Served(srv, "the next request is answered behind a notification")
+		if t.Served(srv, "the next request is answered behind a notification") {
+			t.notified("no/such/notification", map[string]any{"x": 1})
+		}
 	})
 	s.It("S-DIR-02/initialize", shared, initializeNotification)
 	s.It("S-DIR-02/prompt", shared, promptNotification)
 	s.It("S-DIR-02/shutdown", shared, func(t *T) {
 		srv := t.Shared()
 		t.Write(srv, string(harness.Frame(wire.ID{}, protocol.MethodShutdown, nil)))
-		if t.Served(srv, "the process serves on after a shutdown notification") {
-			t.Works(srv, "turns run after a shutdown notification")
+		if t.Served(srv, "the process serves on after a shutdown notification") && t.Works(srv, "turns run after a shutdown notification") {
+			t.notified(protocol.MethodShutdown, nil)
 		}
 	})
 
@@ -65,8 +67,11 @@ func initializeNotification(t *T) {
 	script := t.Script(model.Text("Which model?"))
 	t.Begin(srv, t.Session(), script).Settle()
 	for _, c := range t.run.stub.CallsByTag(script.Tag) {
-		t.Expect(c.Model == t.run.launch.Model, "turns run on the model that the initialize request named: "+t.run.launch.Model, "a turn runs on "+c.Model)
+		if !t.Expect(c.Model == t.run.launch.Model, "turns run on the model that the initialize request named: "+t.run.launch.Model, "a turn runs on "+c.Model) {
+			return
+		}
 	}
+	t.notified(protocol.MethodInitialize, params)
 }
 
 // promptNotification must run no turn. Servers create sessions asynchronously, so
@@ -86,8 +91,15 @@ func promptNotification(t *T) {
 		t.Fail("a session/prompt notification has no effect", "an event of its session: "+e.Type, e.Line)
 		return
 	}
+	if t.uncalled(script, Sent(srv.Since(mark))...) {
+		t.promptedAlongside()
+	}
+}
+
+// uncalled judges that the model was not called for the prompt of a notification.
+func (t *T) uncalled(script model.Script, frames ...wire.Line) bool {
 	calls := t.run.stub.CallsByTag(script.Tag)
-	t.Expect(len(calls) == 0, "a session/prompt notification never reaches the model", fmt.Sprintf("%d model calls", len(calls)), Sent(srv.Since(mark))...)
+	return t.Expect(len(calls) == 0, "a session/prompt notification never reaches the model", fmt.Sprintf("%d model calls", len(calls)), frames...)
 }
 
 func strayUnknown(t *T, frame, id, what string) {

@@ -53,21 +53,35 @@ func framing(s *suite) {
 		}
 	})
 	s.It("S-FRM-04", shared, func(t *T) {
-		srv := t.Shared()
-		for _, line := range malformed {
-			t.Write(srv, line+"\n")
-			if !t.Served(srv, fmt.Sprintf("the next request is answered behind the malformed line %q", line)) {
-				return
+		behindEach := func(srv *harness.Server, when string) bool {
+			for _, line := range malformed {
+				t.Write(srv, line+"\n")
+				if !t.Served(srv, fmt.Sprintf("the next request is answered behind the malformed line %q%s", line, when)) {
+					return false
+				}
 			}
+			return true
+		}
+		if behindEach(t.Shared(), "") {
+			t.alongside("a malformed line", func(srv *harness.Server, _ *Turn) bool { return behindEach(srv, ", while a turn runs") })
 		}
 	})
 	s.It("S-FRM-05", shared, func(t *T) {
 		// The monitor knows which lines must get no reply; one barrier behind each
 		// makes sure that a reply would have come.
+		behindEach := func(srv *harness.Server) {
+			for _, line := range malformed {
+				t.Write(srv, line+"\n")
+				t.Barrier(srv)
+			}
+		}
 		srv := t.Shared()
-		for _, line := range malformed {
-			t.Write(srv, line+"\n")
-			t.Barrier(srv)
+		behindEach(srv)
+		if !t.WithoutModel() {
+			turn, gate := t.Held(srv, t.Session(), nil, []model.Step{model.Text("Fine.")})
+			behindEach(srv)
+			gate.Open()
+			t.ran(turn)
 		}
 	})
 	each(s, "S-FRM-06", shared, []named[string]{{"null", `null`}, {"true", `true`}, {"number", `42`}, {"string", `"hello"`}},
