@@ -37,6 +37,9 @@ func encoding(s *suite) {
 	s.It("S-ENC-04", shared, func(t *T) {
 		long := strings.Repeat(mixedText+" ", 30) // a reader with a buffer cuts it once more
 		t.comesOut(model.CutText(long), long, "assistant text that the model streams cut inside its characters comes out whole")
+		if !t.Failed() {
+			t.wholeBehindTool(mixedText)
+		}
 	})
 	s.It("S-ENC-05", shared, func(t *T) {
 		srv := t.Shared()
@@ -163,4 +166,17 @@ func (t *T) comesOut(step model.Step, text, expected string) {
 	r := replyOf(settled.Events)
 	t.Expect(r.message == text, expected, "assistant/message shows "+differing(r.message, text), turn.Line, r.line)
 	t.Expect(!r.chunked || r.chunks == text, expected, "the assistant/chunk events show "+differing(r.chunks, text), turn.Line)
+}
+
+// wholeBehindTool has the model say a text in the second call of a turn, behind a call
+// of its tool. A decoder that is made once for a turn meets both.
+func (t *T) wholeBehindTool(text string) {
+	if t.run.lacks("subagents") || !t.run.offered.Load() {
+		return
+	}
+	child := model.Child("child", "Go.", t.Tag(), model.Text("A child's turn."))
+	turn := t.Begin(t.Shared(), t.Session(), t.Script(model.Spawn(child), model.CutText(text)))
+	settled := t.ran(turn)
+	r := replyOf(settled.Events)
+	t.Expect(strings.Contains(r.message, text), "assistant text that the model streams behind a call of its tool comes out whole", "assistant/message shows "+differing(r.message, text), turn.Line, r.line)
 }
