@@ -2,7 +2,6 @@ package server
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/dshconform/dshconform/harness/model"
@@ -177,44 +176,4 @@ func (t *T) answers(s *harness.Server, session, expected string) {
 	if t.Judge(err, expected, turn.Line, settled.Line) {
 		t.Expect(strings.Join(settled.Said(), "") == text, expected, "its turn says "+orNothing(protocol.Short(strings.Join(settled.Said(), ""))), turn.Line, settled.Line)
 	}
-}
-
-// history wants what was said before in the call of a third turn.
-func history(t *T) {
-	srv := t.Shared()
-	session := t.Session()
-	said := []string{"Question one.", "Answer one.", "Question two.", "Answer two.", "Question three."}
-	t.BeginText(srv, session, t.Script(model.Text(said[1])).Prompt(said[0])).Settle()
-	t.BeginText(srv, session, t.Script(model.Text(said[3])).Prompt(said[2])).Settle()
-	third := t.Script(model.Text("Answer three."))
-	turn := t.BeginText(srv, session, third.Prompt(said[4]))
-	turn.Settle()
-	calls := t.run.stub.CallsByTag(third.Tag)
-	if len(calls) == 0 {
-		t.NotReached("the prompt reaches the model", fmt.Errorf("no model call holds its script"))
-	}
-	var told [][]string
-	for _, c := range calls { // further ones make titles and the like, in whichever order
-		got := toldOf(c, said)
-		if slices.Equal(got, said) {
-			return
-		}
-		told = append(told, got)
-	}
-	t.Fail(fmt.Sprintf("the model is told %q, in this order", said), fmt.Sprintf("it is told %q", slices.MaxFunc(told, func(a, b []string) int { return len(a) - len(b) })), turn.Line)
-}
-
-// toldOf finds, in its order, what of a conversation a model call carries: questions
-// of the user and answers of the assistant, in turns.
-func toldOf(c model.Call, said []string) (told []string) {
-	for _, m := range c.Messages {
-		for _, text := range m.Texts {
-			for i, want := range said {
-				if m.Role == []string{"user", "assistant"}[i%2] && strings.HasPrefix(text, want) {
-					told = append(told, want)
-				}
-			}
-		}
-	}
-	return told
 }
