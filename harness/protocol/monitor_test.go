@@ -78,6 +78,7 @@ func TestSmallestViolations(t *testing.T) {
 		{"a reply to a notification", `> {"jsonrpc":"2.0","method":"x"}` + "\n" + `< {"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}`, []string{"S-DIR-02/unknown"}},
 		{"a reply without id to a notification", `> {"jsonrpc":"2.0","method":"initialize"}` + "\n" + `< {"jsonrpc":"2.0","error":{"code":1,"message":"m"}}`, []string{"S-DIR-02/initialize"}},
 		{"a reply to a stray response", `> {"jsonrpc":"2.0","id":"zz","result":{}}` + "\n" + `< {"jsonrpc":"2.0","id":"zz","error":{"code":1,"message":"m"}}`, []string{"S-DIR-03/unknown-id"}},
+		{"the result of a prompt under another id", `> {"jsonrpc":"2.0","id":-5,"method":"session/prompt","params":{"sessionId":"s","contentBlocks":[]}}` + "\n" + `< {"jsonrpc":"2.0","id":5,"result":{"status":"error","reason":{"kind":"x"}}}`, []string{"S-IDS-02/negative"}},
 		{"a reply to an id and nothing else", `> {"jsonrpc":"2.0","id":7}` + "\n" + `< {"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"m"}}`, []string{"S-DIR-03/unknown-id"}},
 		{"a reply to a stray error", `> {"jsonrpc":"2.0","id":null,"error":{}}` + "\n" + `< {"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}`, []string{"S-DIR-04/id-null"}},
 

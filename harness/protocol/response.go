@@ -120,7 +120,7 @@ func (m *Monitor) unmatched(l wire.Line, msg wire.Message) *Request {
 		m.violate("S-MSG-04", "every request gets exactly one response", "a second response to id "+msg.ID.Token(), first, l)
 		return nil
 	}
-	if q := m.onlyCandidate(); q != nil {
+	if q := m.candidate(msg); q != nil {
 		return q
 	}
 	m.violate("S-MSG-04", "a response answers a request", "a response to id "+msg.ID.Token()+", which no request in flight has", l)
@@ -161,13 +161,23 @@ func (m *Monitor) inexact(id wire.ID) *Request {
 	return nil
 }
 
-// onlyCandidate is the request that a response under a foreign id answers: the
-// only one in flight that is no prompt.
-func (m *Monitor) onlyCandidate() *Request {
+// candidate is the request that a response under a foreign id answers: the only one in
+// flight that is no prompt, or the only prompt where the result is that of a prompt.
+func (m *Monitor) candidate(msg wire.Message) *Request {
+	if promptShaped(msg) {
+		if q := m.onlyOne(func(q *Request) bool { return q.prompt }); q != nil {
+			return q
+		}
+	}
+	return m.onlyOne(func(q *Request) bool { return !q.prompt })
+}
+
+// onlyOne is the request in flight that is one of these, nil where there are several.
+func (m *Monitor) onlyOne(which func(*Request) bool) *Request {
 	var only *Request
 	for _, q := range m.requests.order {
 		switch {
-		case q.prompt || !q.Owed:
+		case !which(q) || !q.Owed:
 		case only != nil:
 			return nil
 		default:

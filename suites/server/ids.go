@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/dshconform/dshconform/harness/model"
 	"github.com/dshconform/dshconform/harness/protocol"
@@ -16,11 +17,14 @@ func ids(s *suite) {
 		srv := t.Shared()
 		for _, token := range tokens {
 			c := t.SendID(srv, token)
-			t.Answered(c, "a request with the id "+token+" is answered under it")
+			if _, ok := t.Answered(c, "a request with the id "+token+" is answered under it"); !ok {
+				return
+			}
+			t.succeeds(token)
 		}
 	}
 	each(s, "S-IDS-01", shared, []named[[]string]{
-		{"ascii", []string{`"an-id"`, `"a b\"\\c"`, `"ID"`}},
+		{"ascii", []string{`"an-id"`, `"a b\"\\c"`, `"\u0041\/\u007a"`, `"ID"`, `"` + strings.Repeat("long-", 60) + `"`}},
 		{"empty", []string{`""`}},
 		{"numeric-looking", []string{`"1"`, `"007"`, `"1e3"`, `"-0"`, `"9007199254740993"`}},
 	}, echoed)
@@ -92,6 +96,21 @@ func requestLine(id, method string) string {
 // SendID sends a request that needs no turn under this id.
 func (t *T) SendID(s *harness.Server, token string) *harness.Call {
 	return t.Write(s, requestLine(token, UnknownMethod))[0]
+}
+
+// succeeds runs a turn whose prompt has this id, where there are turns: a result goes
+// another way than an error does. Which id it carries is the monitor's to judge.
+func (t *T) succeeds(token string) {
+	if t.WithoutModel() {
+		return
+	}
+	srv, session := t.Shared(), t.Session()
+	mark := srv.Mark()
+	prompt := harness.Frame(wire.RawID(token), protocol.MethodPrompt, Prompt(session, t.Script(model.Text("Fine.")).Prompt("Go.")))
+	turn := &Turn{t.Write(srv, string(prompt))[0], session, t, srv, mark}
+	if _, ok := t.Answered(turn.Call, "a prompt with the id "+token+" is answered under it"); ok {
+		t.ran(turn)
+	}
 }
 
 // sameIDTwice sends two requests under one id: both are quick ones, then one of
