@@ -65,6 +65,9 @@ func isolation(s *suite) {
 				}
 			}
 		})
+		if !t.Failed() {
+			t.failedBefore()
+		}
 	})
 }
 
@@ -191,6 +194,25 @@ func pathAsID(t *T, ids func(climb, place string) []string) {
 		}
 		if len(added) > 0 {
 			return
+		}
+	}
+}
+
+// failedBefore judges that a prompt whose turn failed is not told to the model in the
+// turn of another session that comes next.
+func (t *T) failedBefore() {
+	srv := t.Shared()
+	secret := "(failed-" + strconv.FormatInt(t.run.count(), 36) + ")"
+	failed := t.BeginText(srv, t.Session(), t.Script(noLuck()).Prompt(secret))
+	t.ran(failed)
+	for range 2 {
+		script := t.Script(model.Text("Fine."))
+		next := t.Begin(srv, t.Session(), script)
+		next.Settle()
+		for _, call := range t.run.stub.CallsByTag(script.Tag) {
+			if !t.Expect(!strings.Contains(textsOf(call), secret), "no model call of a session carries a prompt of another one whose turn failed", "it carries it", failed.Line, next.Line) {
+				return
+			}
 		}
 	}
 }
