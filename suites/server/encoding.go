@@ -171,7 +171,7 @@ func (t *T) comesOut(step model.Step, text, expected string) {
 // wholeBehindTool has the model say a text in the second call of a turn, behind a call
 // of its tool. A decoder that is made once for a turn meets both.
 func (t *T) wholeBehindTool(text string) {
-	if t.run.lacks("subagents") || !t.run.offered.Load() {
+	if !t.hasChildren() {
 		return
 	}
 	child := model.Child("child", "Go.", t.Tag(), model.Text("A child's turn."))

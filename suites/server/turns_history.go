@@ -24,7 +24,7 @@ func history(t *T) {
 		h.interlude(atLimit()...)
 	}
 	h.talk("five")
-	if t.Profile.Settles() && !t.run.lacks("subagents") && t.run.offered.Load() { // elsewhere a child may wake its parent once more
+	if t.Profile.Settles() && t.hasChildren() { // elsewhere a child may wake its parent once more
 		h.interlude(model.Spawn(model.Child("child", "Go.", t.Tag(), model.Text("A child's turn."))), model.Text("So says the child."))
 	}
 	h.talk("six")

@@ -18,7 +18,7 @@ var verbatimPrompts = []named[[][]string]{
 		{"  Two  spaces, {{braces}}, ${HOME}, %s and <b>tags</b>. {script} "},
 		// what trims and splits in one language is no white space in another
 		{"\u00a0\u2003no-break\u00a0space, line\u2028paragraph\u2029mark\ufeffzero\u200bideographic\u3000 {script}\u2003\u00a0"},
-		{longText(310_000) + "{script} "},
+		{longText(200_000) + "{script} "},
 	}},
 	{"several", [][]string{{"The first block.", "", " the second ", "The third block."}}},
 	{"escapes", [][]string{
