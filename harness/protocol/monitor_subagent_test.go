@@ -11,7 +11,12 @@ func spawned(parent, child string) string {
 }
 
 func finishedAs(parent, child, agent, more string) string {
-	return notify("subagent.finished", fmt.Sprintf(`{"provider":"p","agentId":%q,"parentSessionId":%q,"childSessionId":%q,"stopReason":"completed"%s}`, agent, parent, child, more))
+	return notify("subagent.finished", fmt.Sprintf(`{"provider":"local","agentId":%q,"parentSessionId":%q,"childSessionId":%q,"stopReason":"completed"%s}`, agent, parent, child, more))
+}
+
+// elsewhere is subagent.finished of a child that does not run in the server.
+func elsewhere(finished string) string {
+	return strings.Replace(finished, `"provider":"local"`, `"provider":"acp-remote"`, 1)
 }
 
 const (
@@ -55,9 +60,10 @@ func TestChildrenInTheForeground(t *testing.T) {
 
 		{"another parent", lines(begins, spawned("s", "c"), turn("c", 0, 1), finishedAs("t", "c", "c", wellDone), ended), one("S-SUB-09")},
 		{"another agentId", lines(begins, spawned("s", "c"), turn("c", 0, 1), finishedAs("s", "c", "call-1", wellDone), ended), one("S-SUB-09")},
-		{"another agentId of a child that is not shown", lines(begins, spawned("s", "c"), strings.Replace(finishedAs("s", "c", "call-1", failed), `"provider":"p"`, `"provider":"local"`, 1), ended), one("S-SUB-09")},
-		{"the agentId of an agent elsewhere", lines(begins, spawned("s", "c"), finishedAs("s", "c", "agent-1", failed), ended), nil},
-		{"another parent of an agent elsewhere", lines(begins, spawned("s", "c"), finishedAs("t", "c", "agent-1", failed), ended), one("S-SUB-09")},
+		{"another agentId of a child that is not shown", lines(begins, spawned("s", "c"), finishedAs("s", "c", "call-1", failed), ended), one("S-SUB-09")},
+		{"the agentId of an agent elsewhere", lines(begins, spawned("s", "c"), elsewhere(finishedAs("s", "c", "agent-1", failed)), ended), nil},
+		{"the agentId of an agent elsewhere whose events are shown", lines(begins, spawned("s", "c"), turn("c", 0, 1), elsewhere(finishedAs("s", "c", "agent-1", wellDone)), ended), nil},
+		{"another parent of an agent elsewhere", lines(begins, spawned("s", "c"), elsewhere(finishedAs("t", "c", "agent-1", failed)), ended), one("S-SUB-09")},
 		{"another child in subagent.finished", lines(begins, spawned("s", "c"), turn("c", 0, 1), finishedAs("s", "call-1", "call-1", wellDone), ended), one("S-SUB-09")},
 		{"another child in subagent.started", lines(begins, spawned("s", "call-1"), turn("c", 0, 1), done, ended), one("S-SUB-09")},
 		{"a child that the client prompts with success", lines(begins, spawned("s", "c"), starts("c", 0, 1), prompt("b", "c"), result("b", settledError("busy")), says("c", 1, 1, "Fine."), ends("c", 2, 1, "completed"), done, ended), nil},

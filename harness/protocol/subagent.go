@@ -108,7 +108,7 @@ func (m *Monitor) subagentFinished(l wire.Line, params wire.Object) {
 	switch {
 	case parent != c.parent:
 		m.violate("S-SUB-09", fmt.Sprintf("the child %q is one of the parent %q", Short(id), Short(c.parent)), fmt.Sprintf("parent %q", Short(parent)), *c.started, l)
-	case agent != id && m.isLocal(id, params):
+	case agent != id && isLocal(params):
 		m.violate("S-SUB-09", fmt.Sprintf("the agentId of a local child equals its childSessionId %q", Short(id)), fmt.Sprintf("agentId %q", Short(agent)), *c.started, l)
 	}
 	// a child that had children may be woken by one of them once it has ended, and a
@@ -125,12 +125,11 @@ func (m *Monitor) subagentFinished(l wire.Line, params wire.Object) {
 	m.lastMessage(l, params, c)
 }
 
-// isLocal reports whether a child runs in the server: its provider says so, or its
-// events were shown. An agent elsewhere has an id of its own.
-func (m *Monitor) isLocal(id string, finished wire.Object) bool {
+// isLocal reports whether a child runs in the server. Its provider alone tells: the events
+// of an agent elsewhere may be shown too, and it has an id of its own.
+func isLocal(finished wire.Object) bool {
 	provider, _ := finished.String("provider")
-	s := m.sessions[id]
-	return provider == "local" || s != nil && s.events > 0
+	return provider == "local"
 }
 
 // mistaken is the child of parent that a subagent.finished under an unknown id
