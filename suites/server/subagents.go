@@ -76,43 +76,6 @@ func (t *T) finishes(f family, child string) {
 	f.rest(t)
 }
 
-// everyChildFinishes runs children that complete, fail, and have children.
-func everyChildFinishes(t *T) {
-	const expected = "subagent.finished comes for each child that started"
-	srv := t.Shared()
-	for _, k := range []kid{t.kid(model.Text("The child's answer.")), t.kid(noLuck())} {
-		f := t.family(srv, k)
-		t.ran(f.Turn)
-		child := f.child(t, 0)
-		end, err := f.endOf(t, child)
-		t.Need("the child's turn ends", err)
-		if _, _, err := f.tryFinished(t, child); err != nil {
-			t.Fail(expected, "none comes for a child whose turn has ended", end.Line)
-			return
-		}
-		f.rest(t)
-	}
-	if t.run.lacks("nested-subagents") {
-		t.Exercised(srv, "S-SUB-02")
-		return
-	}
-	inner := t.kid(model.Text("The inner child's answer."))
-	f := t.family(srv, t.kid(model.Spawn(inner.Subagent), model.Text("The outer child's answer.")))
-	t.ran(f.Turn)
-	f.finished(t)
-	var m members
-	m.take(f.Since())
-	if child, ok := m.find(inner.prompt); ok { // S-SUB-04 says where children have none
-		end, err := f.endOf(t, child)
-		t.Need("the inner child's turn ends", err)
-		if _, _, err := f.tryFinished(t, child); err != nil {
-			t.Fail(expected, "none comes for the child of a child", end.Line)
-			return
-		}
-	}
-	t.Exercised(srv, "S-SUB-02")
-}
-
 // promptOutlivesChild holds the parent's next step when its child has ended.
 func promptOutlivesChild(t *T) {
 	srv := t.Shared()

@@ -29,11 +29,7 @@ func inTheBackground(t *T) {
 		return false
 	}
 	// A parent that does not wait for its child is done in the time of some turns.
-	for range 5 {
-		if !idle() {
-			t.settledElsewhere(srv)
-		}
-	}
+	f.meanwhile(t, idle)
 	where := "in the foreground: the parent waits for them"
 	if idle() {
 		where = "in the background: the parent gets idle meanwhile"
