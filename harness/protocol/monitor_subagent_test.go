@@ -54,6 +54,7 @@ func TestChildrenInTheForeground(t *testing.T) {
 		{"finished behind the response", lines(begins, spawned("s", "c"), turn("c", 0, 1), says("s", 1, 1, "x"), ends("s", 2, 1, "completed"), result("a", settledOK), done, shutdown, shut), one("S-ORD-02")},
 
 		{"another message", lines(begins, spawned("s", "c"), turn("c", 0, 1), finishedAs("s", "c", "c", `,"status":"ok","lastAssistantMessage":[{"type":"text","text":"x"}]`), ended), one("S-SUB-07")},
+		{"the message trimmed", lines(begins, spawned("s", "c"), starts("c", 0, 1), says("c", 1, 1, " Fine. "), ends("c", 2, 1, "completed"), done, ended), one("S-SUB-07")},
 		{"no message", lines(begins, spawned("s", "c"), turn("c", 0, 1), finishedAs("s", "c", "c", `,"status":"ok"`), ended), one("S-SUB-07")},
 		{"a message of a child that said nothing", lines(begins, spawned("s", "c"), starts("c", 0, 1), ends("c", 1, 1, "error"), finishedAs("s", "c", "c", failed+`,"lastAssistantMessage":[]`), ended), one("S-SUB-07")},
 		{"a message without text", lines(begins, spawned("s", "c"), starts("c", 0, 1), event("c", 1, "assistant/message", `{"turn":1,"step":1,"message":{"role":"assistant","content":[]}}`), ends("c", 2, 1, "completed"), finishedAs("s", "c", "c", `,"status":"ok"`), ended), nil},

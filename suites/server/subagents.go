@@ -11,16 +11,6 @@ import (
 
 // subagents: children of a turn.
 func subagents(s *suite) {
-	// One child that completes and one that fails, each with its subagent.finished.
-	both := func(row string) {
-		s.It(row, shared, func(t *T) {
-			srv := t.Shared()
-			f := t.family(srv, t.kid(model.Text("The child's answer.")), t.kid(noLuck()))
-			t.ran(f.Turn)
-			f.finished(t)
-			t.Exercised(srv, row)
-		})
-	}
 	s.It("S-SUB-01", shared, func(t *T) {
 		srv := t.Shared()
 		f := t.family(srv, t.kid(model.Text("The child's answer.")))
@@ -64,9 +54,21 @@ func subagents(s *suite) {
 	})
 	s.It("S-SUB-05", shared, failedChild)
 	s.It("S-SUB-06", shared, inTheBackground)
-	both("S-SUB-07")
+	s.It("S-SUB-07", shared, func(t *T) {
+		// White space at its ends and between its lines belongs to the content.
+		oneOfEach(t, "S-SUB-07", t.kid(model.Text(" \n\t The child's answer.\n\n  Its end. \n")))
+	})
 	s.It("S-SUB-08", shared, messageWithoutText)
-	both("S-SUB-09")
+	s.It("S-SUB-09", shared, func(t *T) { oneOfEach(t, "S-SUB-09", t.kid(model.Text("The child's answer."))) })
+}
+
+// oneOfEach runs a child that completes and one that fails, each with its subagent.finished.
+func oneOfEach(t *T, row string, completes kid) {
+	srv := t.Shared()
+	f := t.family(srv, completes, t.kid(noLuck()))
+	t.ran(f.Turn)
+	f.finished(t)
+	t.Exercised(srv, row)
 }
 
 // finishes waits for a child's end as something that the spec needs.
