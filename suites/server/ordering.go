@@ -72,7 +72,12 @@ func ordering(s *suite) {
 		t.Barrier(srv)
 		t.Exercised(srv, "S-ORD-10")
 	})
-	s.It("S-ORD-11", shared, readWhileHeld)
+	s.It("S-ORD-11", shared, func(t *T) {
+		readWhileHeld(t)
+		if !t.Failed() && t.hasChildren() {
+			childReadWhileHeld(t)
+		}
+	})
 	s.It("S-ORD-12", shared, func(t *T) {
 		srv := t.Shared()
 		f := t.family(srv, t.kid(model.Text("The child's answer.")))
