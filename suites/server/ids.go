@@ -104,11 +104,13 @@ func (t *T) succeeds(token string) {
 	if t.WithoutModel() {
 		return
 	}
-	srv, session := t.Shared(), t.Session()
-	mark := srv.Mark()
-	prompt := harness.Frame(wire.RawID(token), protocol.MethodPrompt, Prompt(session, t.Script(model.Text("Fine.")).Prompt("Go.")))
-	turn := &Turn{t.Write(srv, string(prompt))[0], session, t, srv, mark}
-	if _, ok := t.Answered(turn.Call, "a prompt with the id "+token+" is answered under it"); ok {
+	turn := t.promptID(t.Shared(), wire.RawID(token), t.Session(), t.Script(model.Text("Fine.")))
+	_, err := turn.Call.Settle(t.Ctx)
+	if err != nil {
+		turn.Disown() // judged here
+		t.run.spoil(turn.s, t.ID)
+	}
+	if t.Judge(err, "a prompt with the id "+token+" is answered under it", turn.Line) {
 		t.ran(turn)
 	}
 }
