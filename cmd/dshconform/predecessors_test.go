@@ -20,7 +20,7 @@ func TestFailureThatNeedsItsPredecessors(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	dir := t.TempDir()
 	judge := func(args ...string) (ran, *reports.Run) {
-		args = append([]string{"server", "--report", "out", "--env", diesVariable + "=50"}, args...)
+		args = append([]string{"server", "--report", "out", "--env", diesVariable + "=58"}, args...)
 		r := invocation{dir: dir, args: append(args, "--", self)}.run(t)
 		return r, results(t, filepath.Join(dir, "out"))
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -92,13 +93,24 @@ func (t *T) AtGate(turn *Turn, gate *model.Gate) {
 }
 
 // reached waits until a model call waits at the gate. A prompt that is answered will
-// bring none soon, unless the answer came too early.
+// bring none soon, unless the answer came too early; a process that ended, none at all.
 func (t *T) reached(ctx context.Context, c *harness.Call, gate *model.Gate) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		m, err := c.Settle(ctx)
-		if err != nil || m.Error == nil && !t.Profile.Settles() {
+		if died := (*harness.DiedError)(nil); errors.As(err, &died) {
+			cancel(err)
+		}
+		if err != nil {
+			return
+		}
+		if m.Error == nil && !t.Profile.Settles() {
+			select {
+			case <-c.Server().Process().Exited():
+				cancel(errors.New("the process ended"))
+			case <-ctx.Done():
+			}
 			return
 		}
 		soon := time.NewTimer(10 * c.Server().Deadlines().Grace)
