@@ -175,10 +175,19 @@ func (t *T) idleComes(s *harness.Server) {
 	}
 }
 
-// readWhileHeld wants the events from before the gate while the model waits there.
+// readWhileHeld wants the events from before the gate while the model waits there, in the
+// first turn of a session and in the next.
 func readWhileHeld(t *T) {
-	srv := t.Shared()
-	turn, gate := t.Held(srv, t.Session(), []model.Step{model.Text("The words before the gate. ")}, []model.Step{model.Text("And behind it.")})
+	srv, session := t.Shared(), t.Session()
+	for range 2 {
+		if !t.readWhileHeld(srv, session) {
+			return
+		}
+	}
+}
+
+func (t *T) readWhileHeld(srv *harness.Server, session string) bool {
+	turn, gate := t.Held(srv, session, []model.Step{model.Text("The words before the gate. ")}, []model.Step{model.Text("And behind it.")})
 	want := map[string]bool{protocol.EventTurnStart: true, protocol.EventUserMessage: true}
 	if t.run.seen.chunks.Load() { // this one records each delta
 		want[protocol.EventAssistantChunk] = true
@@ -193,7 +202,8 @@ func readWhileHeld(t *T) {
 	if err != nil {
 		t.Conclude(err)
 		t.Fail("the events from before the gate can be read while the model is held", "not there: "+list(want), turn.Line)
-		return
+		return false
 	}
 	turn.Settle()
+	return true
 }
