@@ -59,7 +59,31 @@ func subagents(s *suite) {
 		oneOfEach(t, "S-SUB-07", t.kid(model.Text(" \n\t The child's answer.\n\n  Its end. \n")))
 	})
 	s.It("S-SUB-08", shared, messageWithoutText)
-	s.It("S-SUB-09", shared, func(t *T) { oneOfEach(t, "S-SUB-09", t.kid(model.Text("The child's answer."))) })
+	s.It("S-SUB-09", shared, func(t *T) {
+		oneOfEach(t, "S-SUB-09", t.kid(model.Text("The child's answer.")))
+		if !t.run.oneTurn.Load() {
+			childrenAtOnce(t)
+		}
+	})
+}
+
+// childrenAtOnce has the children of two sessions run at once: the monitor tells where
+// the parent of one is named as that of the other.
+func childrenAtOnce(t *T) {
+	srv := t.Shared()
+	var families []family
+	var gates []*model.Gate
+	for range 2 {
+		gate := t.Gate()
+		f := t.family(srv, t.kid(model.AtGate(gate.Name()), model.Text("The child's answer.")))
+		t.AtGate(f.Turn, gate)
+		families, gates = append(families, f), append(gates, gate)
+	}
+	for i, f := range families {
+		gates[i].Open()
+		t.ran(f.Turn)
+		f.finished(t)
+	}
 }
 
 // oneOfEach runs a child that completes and one that fails, each with its subagent.finished.
