@@ -81,8 +81,12 @@ func overlaps(s *suite) {
 			o.answer = m
 		}
 		t.Expect(o.answer.Error != nil, expected, "a result: "+protocol.Short(string(o.answer.Result)), o.first.Line, o.second.Line, o.second.ResponseLine())
-		if !t.Failed() {
-			t.ran(o.first)
+		if t.Failed() {
+			return
+		}
+		t.ran(o.first)
+		if t.hasChildren() {
+			t.overlapBesideChild(srv, expected)
 		}
 	})
 	s.It("S-OVL-02", shared, func(t *T) {
@@ -149,6 +153,28 @@ func overlaps(s *suite) {
 // cutShort tells the kinds of turns that did not run to their end.
 func cutShort(kind string) bool {
 	return kind == protocol.KindAborted || kind == protocol.KindError || kind == "interrupted"
+}
+
+// overlapBesideChild holds the child of a turn in the place of the turn itself. Of a
+// server whose turns do not wait for their children nothing is wanted.
+func (t *T) overlapBesideChild(srv *harness.Server, expected string) {
+	gate := t.Gate()
+	f := t.family(srv, t.kid(model.AtGate(gate.Name()), model.Text("The child's answer.")))
+	t.AtGate(f.Turn, gate)
+	t.Barrier(srv)
+	second := t.Begin(srv, f.Session, t.Script(model.Text("The second prompt's answer.")))
+	m, atOnce := t.atOnce(second.Call)
+	_, ended := f.Now()
+	gate.Open()
+	if !atOnce {
+		var err error
+		m, err = second.Call.Settle(t.Ctx)
+		t.Need("the second prompt is answered", err)
+	}
+	if ended || t.Expect(m.Error != nil, expected+", also where it waits for a child", "a result: "+protocol.Short(string(m.Result)), f.Line, second.Line, second.ResponseLine()) {
+		t.ran(f.Turn)
+		f.finished(t)
+	}
 }
 
 // othersRun holds one session and runs a turn on another.
