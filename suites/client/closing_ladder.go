@@ -111,7 +111,9 @@ func (t *T) stepsOf(r rung, p *Peer) {
 // them is the last of those. Other signals that can be caught may come in between: the row
 // says in which order its own steps come, and not that there are no others. One of them
 // ends the runtime in the place of SIGTERM where it comes before it, but behind the end of
-// stdin, which a polite runtime has to get first.
+// stdin, which a polite runtime has to get first. What comes behind the steps of its rung
+// meets a runtime that is ending, which sees a signal and the end of stdin in either order,
+// and not all of it: their order is for the rungs above to tell.
 func (r rung) reached(seen []string) (last int, ok bool) {
 	var own []string
 	for i, name := range seen {
@@ -122,7 +124,8 @@ func (r rung) reached(seen []string) (last int, ok bool) {
 			last = i
 		}
 	}
-	if !slices.Equal(own, allSteps[:len(own)]) {
+	required := min(len(own), len(r.steps))
+	if !slices.Equal(own[:required], r.steps[:required]) {
 		return last, false
 	}
 	if another := last + 1; slices.Equal(append(own, "SIGTERM"), r.steps) && another < len(seen) {

@@ -73,7 +73,11 @@ func TestRungsThatAreReached(t *testing.T) {
 		last  int // -1 where it is not reached
 	}{
 		{1, []string{"shutdown"}, 0},
-		{1, []string{"shutdown", "SIGTERM", "stdin ended"}, -1},
+		{1, []string{"shutdown", "SIGTERM", "stdin ended"}, 0}, // it was ending
+		{1, []string{"shutdown", "SIGTERM"}, 0},
+		{1, []string{"stdin ended", "shutdown"}, -1},
+		{2, []string{"shutdown", "SIGTERM"}, -1},
+		{3, []string{"shutdown", "SIGTERM", "stdin ended"}, -1},
 		{1, nil, -1},
 		{2, []string{"shutdown", "stdin ended", "SIGTERM"}, 1},
 		{2, []string{"shutdown", "SIGINT"}, -1}, // which has ended the runtime
