@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,7 +92,8 @@ func soundScripts(t *testing.T, dir string) {
 		for _, file := range found {
 			data, err := os.ReadFile(file)
 			NewWithT(t).Expect(err).NotTo(HaveOccurred())
-			cleanTranscript(t, file, data, broken[id]...)
+			// A spec that is over may end a runtime that is just ending by itself: that is no script.
+			cleanTranscript(t, file, data, append(slices.Clone(broken[id]), "S-SHD-01")...)
 		}
 	}
 	NewWithT(t).Expect(files).To(BeNumerically(">", len(sound)))
